@@ -7,13 +7,13 @@ use serde_json::json;
 
 use super::{
     TextSketch,
-    commit::note_doubted,
     draft_resolution::{CaptureModels, DraftResolution, resolve_draft},
     extract::Draft,
     gate::{GateContext, GateReason, GateVerdict, judge},
     mask, naming,
     neighbours::neighbours_of_drafts,
     reconcile::{self, DraftSkipReason, Resolution, reconcile},
+    remember::note_doubted,
 };
 use crate::{
     error::Result,

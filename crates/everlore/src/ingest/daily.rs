@@ -7,7 +7,7 @@ use super::naming;
 use crate::{
     error::{Error, Result},
     files::layers::OldDay,
-    store::{MemoryKey, Store},
+    store::{MemoryKey, Store, confirm_readable},
     sync::BoxFuture,
     text::{
         language::{Language, detect_language},
@@ -67,10 +67,8 @@ pub(crate) fn archive_day<'a>(
             };
         let id = change.id();
         store.apply(WriteBatch::new(scope, Actor::Engine, "daily log", now, vec![change])).await?;
-        match store.memories().read_back(scope, &[id]).await?[..] {
-            [true] => Ok(outcome),
-            _ => Err(Error::damaged(format!("memory `{id}` was stored but cannot be read back"))),
-        }
+        confirm_readable(store, scope, &[id]).await?;
+        Ok(outcome)
     })
 }
 

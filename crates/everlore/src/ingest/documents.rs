@@ -26,9 +26,9 @@ use super::request::checked_tags;
 use crate::{
     error::{Error, Result},
     files::documents::{CHUNKER_VERSION, DocFormat, parse},
-    store::{MemoryKey, Store},
+    store::{MemoryKey, Store, confirm_readable},
     sync::BoxFuture,
-    types::{Actor, Change, Memory, MemoryId, Scope, Status, Timestamp, WriteBatch},
+    types::{Actor, Change, Memory, MemoryId, Scope, Status, Timestamp, WriteBatch, run_name},
 };
 use chunk_drafts::{ChunkDraft, chunk_drafts};
 use manifest::{DocumentManifest, ManifestChunk, find_manifest, manifest_change, parse_manifest};
@@ -112,7 +112,7 @@ pub(crate) fn ingest_document<'a>(
     now: Timestamp,
 ) -> BoxFuture<'a, Result<IngestReport>> {
     Box::pin(async move {
-        let run = options.run.clone().unwrap_or_else(|| new_ingest_run(now));
+        let run = options.run.clone().unwrap_or_else(|| run_name("ingest", now));
         let tags = checked_tags(options.tags.clone())?;
         let ingest = DocumentIngest { store, scope, path: &document.path, run, options, now };
         for _ in 1..MAX_ATTEMPTS {
@@ -133,15 +133,8 @@ pub(crate) async fn remove_document(
     options: &IngestOptions,
     now: Timestamp,
 ) -> Result<IngestReport> {
-    let run = options.run.clone().unwrap_or_else(|| new_ingest_run(now));
+    let run = options.run.clone().unwrap_or_else(|| run_name("ingest", now));
     DocumentIngest { store, scope, path, run, options, now }.remove().await
-}
-
-/// Returns the name of a run that begins at `now`; the end of an id tells it from others of the same moment.
-pub(crate) fn new_ingest_run(now: Timestamp) -> String {
-    let id = MemoryId::new(now);
-    let [.., a, b] = id.as_bytes();
-    format!("ingest-{}-{a:02x}{b:02x}", now.as_millisecond())
 }
 
 /// Stored state of a document.
@@ -363,20 +356,8 @@ impl DocumentIngest<'_> {
         let ids: Vec<_> = changes.iter().filter(stays).map(Change::id).collect();
         let write = WriteBatch::new(self.scope, Actor::Engine, "ingest", self.now, changes);
         self.store.apply(WriteBatch { run: Some(self.run.clone()), ..write }).await?;
-        match self
-            .store
-            .memories()
-            .read_back(self.scope, &ids)
-            .await?
-            .iter()
-            .position(|verified| !verified)
-        {
-            None => Ok(count),
-            Some(index) => Err(Error::damaged(format!(
-                "memory `{}` was stored but cannot be read back",
-                ids[index]
-            ))),
-        }
+        confirm_readable(self.store, self.scope, &ids).await?;
+        Ok(count)
     }
 }
 

@@ -52,7 +52,8 @@ pub(super) async fn resolve_draft(
     if let Some(decided) = decided {
         return Ok(decided.into());
     }
-    let Rivals { superseded, doubted } = rivals_of_draft(draft, neighbours, models.judge).await?;
+    let Rivals { superseded, doubted, .. } =
+        rivals_of_draft(draft, neighbours, models.judge).await?;
     let older: Vec<MemoryId> = superseded.iter().map(|rival| rival.id).collect();
     let resolution = if older.is_empty() { Resolution::Add } else { Resolution::Supersede(older) };
     Ok(DraftResolution { resolution, doubted })

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    commit::revive,
     naming,
+    remember::revive,
     request::{
         check_content, check_tag_count, checked_fraction, checked_name, checked_tags, one_line,
         record_refusal,

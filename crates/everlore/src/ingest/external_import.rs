@@ -15,11 +15,11 @@ use self::{
     earlier_imports::EarlierImports,
     incoming_memory::{IncomingMemory, imported_digest, is_edited, updated_memory},
 };
-use super::{commit::supersede_rivals, saved::SupersededMemory};
+use super::{commit::SaveDeps, remember::supersede_rivals, saved::SupersededMemory};
 use crate::{
-    error::{Error, Result},
+    error::Result,
     files::importers::{ExternalDraft, ExternalFormat, SkippedImport},
-    store::{JournalQuery, MemoryKey, Store},
+    store::{JournalQuery, MemoryKey, Store, confirm_readable},
     sync::BoxFuture,
     types::{
         Actor, Change, ChangeAuthor, ChangeOp, Fingerprint, Kind, Memory, MemoryId, Scope,
@@ -115,13 +115,6 @@ impl ExternalImportReport {
         }
         self.taken.sort_by_key(|taken| taken.kind);
     }
-}
-
-/// Returns the name of a run that begins at `now`; the end of an id tells it from others of the same moment.
-pub(crate) fn new_import_run(now: Timestamp) -> String {
-    let id = MemoryId::new(now);
-    let [.., a, b] = id.as_bytes();
-    format!("import-{}-{a:02x}{b:02x}", now.as_millisecond())
 }
 
 /// Imports drafts of another system into `scope` and adds the result to `report`.
@@ -313,8 +306,8 @@ impl ExternalImporter<'_> {
         let reason = Some(format!("import: {}", self.options.format));
         let run = Some(self.options.run.clone());
         let author = ChangeAuthor { actor: Actor::Engine, reason, run };
-        let (store, scope, new) = (self.store, self.scope, &self.added);
-        let superseded = supersede_rivals(store, scope, new, Trust::Imported, &author, self.now);
+        let deps = SaveDeps { store: self.store, judge: None, author: &author, now: self.now };
+        let superseded = supersede_rivals(deps, self.scope, &self.added, Trust::Imported);
         self.report.superseded.extend(superseded.await?);
         Ok(())
     }
@@ -333,20 +326,7 @@ impl ExternalImporter<'_> {
         let reason = format!("import: {}", self.options.format);
         let write = WriteBatch::new(self.scope, Actor::Engine, reason, self.now, changes);
         self.store.apply(WriteBatch { run, ..write }).await?;
-        match self
-            .store
-            .memories()
-            .read_back(self.scope, &ids)
-            .await?
-            .iter()
-            .position(|verified| !verified)
-        {
-            None => Ok(()),
-            Some(index) => Err(Error::damaged(format!(
-                "memory `{}` was stored but cannot be read back",
-                ids[index]
-            ))),
-        }
+        confirm_readable(self.store, self.scope, &ids).await
     }
 }
 

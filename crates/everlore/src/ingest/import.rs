@@ -13,15 +13,16 @@ use serde::Serialize;
 use self::pending_batch::PendingBatch;
 pub(crate) use self::replay::{ReplaySource, replay_journal};
 use super::{
-    commit::supersede_rivals,
+    commit::SaveDeps,
     edit::checked_weight,
     jsonl::{ExportLine, MAX_LINE_BYTES},
+    remember::supersede_rivals,
     request::{check_content, checked_fraction, checked_name, checked_tags},
     saved::SupersededMemory,
 };
 use crate::{
     error::{Error, Result},
-    store::{MemoryKey, Store},
+    store::{MemoryKey, Store, confirm_readable},
     sync::BoxFuture,
     types::{
         Actor, Change, ChangeAuthor, Fingerprint, Kind, Memory, MemoryId, Origin, Scope, Timestamp,
@@ -246,9 +247,8 @@ impl JsonlImporter<'_> {
         if !self.options.dry_run {
             let (reason, run) = (Some("import".to_owned()), Some(self.report.run.clone()));
             let author = ChangeAuthor { actor: Actor::Engine, reason, run };
-            let (store, scope, new) = (self.store, self.scope, &self.statements);
-            let superseded =
-                supersede_rivals(store, scope, new, Trust::Imported, &author, self.now);
+            let deps = SaveDeps { store: self.store, judge: None, author: &author, now: self.now };
+            let superseded = supersede_rivals(deps, self.scope, &self.statements, Trust::Imported);
             self.report.superseded = superseded.await?;
         }
         let texts = std::mem::take(&mut self.erased_texts);
@@ -295,20 +295,7 @@ impl JsonlImporter<'_> {
         let write = WriteBatch::new(self.scope, Actor::Engine, "import", self.now, changes);
         let ids: Vec<_> = write.changes.iter().map(Change::id).collect();
         self.store.apply(WriteBatch { run, erased_texts, ..write }).await?;
-        match self
-            .store
-            .memories()
-            .read_back(self.scope, &ids)
-            .await?
-            .iter()
-            .position(|verified| !verified)
-        {
-            None => Ok(()),
-            Some(index) => Err(Error::damaged(format!(
-                "memory `{}` was stored but cannot be read back",
-                ids[index]
-            ))),
-        }
+        confirm_readable(self.store, self.scope, &ids).await
     }
 
     /// Moves a memory into this scope.

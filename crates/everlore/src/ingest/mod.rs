@@ -14,6 +14,7 @@ mod arbiter;
 mod draft_resolution;
 mod capture_plan;
 mod commit;
+mod remember;
 mod saved;
 mod edit;
 mod overview;
@@ -33,19 +34,19 @@ pub(crate) use capture_plan::{
     CaptureContext, CapturePlan, approved_memory, assign_free_uri, plan_capture,
 };
 pub use capture_plan::{DraftFate, DraftOutcome};
-pub(crate) use commit::{SaveDeps, observe, remember, run_name, supersede_rivals};
+pub(crate) use commit::{SaveDeps, observe};
 pub(crate) use corrected::find_corrected;
 pub use daily::DayArchiveOutcome;
 pub(crate) use daily::{archive_day, daily_log_date, redact_day};
 pub use documents::{Document, IngestOptions, IngestReport};
 pub(crate) use documents::{
     IngestedDocument, chunk_origin, document_paths, find_document, ingest_document,
-    ingested_document, new_ingest_run, remove_document,
+    ingested_document, remove_document,
 };
 pub(crate) use draft_resolution::CaptureModels;
 pub use edit::MemoryEdit;
 pub(crate) use edit::{archive_all, change_memory, edit_memory, set_status, set_weight, supersede};
-pub(crate) use external_import::{ExternalImportOptions, import_drafts, new_import_run};
+pub(crate) use external_import::{ExternalImportOptions, import_drafts};
 pub use external_import::{ExternalImportReport, ImportedKindCount};
 pub use extract::{Correction, Draft, SentenceJudge, SessionTurns, TurnText, extract_statements};
 pub(crate) use extract::{
@@ -61,6 +62,7 @@ pub(crate) use neighbours::neighbours_of_text;
 pub(crate) use overview::{overview_prompt, overview_request, parse_overviews};
 pub(crate) use reconcile::Resolution;
 pub(crate) use records::record_memory;
+pub(crate) use remember::{remember, supersede_rivals};
 pub(crate) use request::record_refusal;
 pub use request::{RememberRequest, Turn};
 pub(crate) use rivals::{are_rivals, rival_keys};

@@ -38,19 +38,50 @@ pub(super) fn guess_kind(content: &str) -> Kind {
     let starts = |starts: &[&str]| starts.iter().any(|start| lower.starts_with(start));
     if lower.contains("http://") || lower.contains("https://") {
         Kind::Reference
-    } else if starts(&[
-        "always ", "never ", "don't ", "do not ", "please ", "不要", "总是", "请", "别", "以后",
-        "务必",
-    ]) {
+    } else if starts(RULE_STARTS) {
         Kind::Feedback
-    } else if words.iter().any(|word| FIRST_PERSON.contains(word)) || lower.contains('我') {
+    } else if words.iter().any(|word| FIRST_PERSON.contains(word))
+        || lower.contains('我')
+        || is_of_family(&lower, &words)
+    {
         Kind::User
     } else {
         Kind::Knowledge
     }
 }
 
+/// Beginnings of rules for the agent.
+#[rustfmt::skip]
+const RULE_STARTS: &[&str] = &[
+    "always ", "never ", "don't ", "do not ", "please ", "keep your ", "keep replies", "keep answers", "keep responses", "reply in ", "answer in ", "answer me ",
+    "reply to me ", "respond in ", "be brief", "be concise", "be direct", "when you answer", "when you reply", "when i ask", "when answering",
+    "不要", "总是", "请", "别", "以后", "务必", "回答我", "回答时", "回答的时候", "回答要", "回答用", "回复我", "回复时", "回复要", "回复用", "跟我说话", "和我说话", "给我回复", "回我消息",
+];
+
 const FIRST_PERSON: [&str; 9] = ["i", "i'm", "i’m", "i've", "i’ve", "my", "me", "mine", "myself"];
+
+/// Words for one's own people; in Chinese a statement that begins with one is about one's own.
+#[rustfmt::skip]
+const FAMILY: &[&str] = &[
+    "wife", "husband", "son", "sons", "daughter", "daughters", "kid", "kids", "child", "children", "baby", "mum", "mom", "dad", "mother", "father", "parents",
+    "sister", "brother", "grandma", "grandpa", "dog", "cat", "wedding", "married",
+];
+#[rustfmt::skip]
+const CHINESE_FAMILY: &[&str] = &[
+    "老婆", "妻子", "太太", "媳妇", "老公", "丈夫", "爱人", "女朋友", "男朋友", "女友", "男友", "儿子", "女儿", "闺女", "孩子", "宝宝", "爸", "妈", "父亲", "母亲", "父母", "爷爷", "奶奶",
+    "外公", "外婆", "姥姥", "姥爷", "公公", "婆婆", "岳父", "岳母", "哥哥", "姐姐", "弟弟", "妹妹", "大宝", "二宝", "老大", "老二", "家里", "咱", "俺",
+];
+/// States of health that people have: "Jack has coeliac disease".
+#[rustfmt::skip]
+const HEALTH: &[&str] = &["is allergic to", "has coeliac", "has celiac", "is diabetic", "has diabetes", "is vegetarian", "is vegan", "has asthma"];
+
+/// Returns `true` for a statement about the speaker's people that names them without "my" or 我.
+fn is_of_family(lower: &str, words: &[&str]) -> bool {
+    let is_ours = words.iter().any(|word| ["we", "we're", "we've", "our", "us"].contains(word));
+    is_ours && words.iter().any(|word| FAMILY.contains(word))
+        || HEALTH.iter().any(|state| lower.contains(state))
+        || CHINESE_FAMILY.iter().any(|word| lower.starts_with(word))
+}
 
 /// Returns `agent://{agent}/{kind}/{category}/{slug}`, where the slug ends with a digest of the text, so that different
 /// texts never share a uri by chance and equal ones always do. `attempt` varies a uri that is taken.
@@ -186,6 +217,18 @@ mod tests {
         assert_eq!(guess_kind("Always answer in French"), Kind::Feedback);
         assert_eq!(guess_kind("不要自动格式化代码"), Kind::Feedback);
         assert_eq!(guess_kind("Docs live at https://example.com"), Kind::Reference);
+        for text in [
+            "We have two kids: Poppy is 9",
+            "Jack has coeliac disease",
+            "女儿叫周沐沐",
+            "老公对海鲜过敏",
+        ] {
+            assert_eq!(guess_kind(text), Kind::User, "{text}");
+        }
+        for text in ["Keep replies in the language I write in", "回答我的时候先说结论"] {
+            assert_eq!(guess_kind(text), Kind::Feedback, "{text}");
+        }
+        assert_eq!(guess_kind("We use PostgreSQL for the backend"), Kind::Knowledge);
         assert_eq!(guess_kind("The staging port is 8443"), Kind::Knowledge);
         assert_eq!(guess_kind("生产环境端口是 8443"), Kind::Knowledge);
     }

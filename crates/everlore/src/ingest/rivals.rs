@@ -9,15 +9,29 @@ mod attributes;
 mod change_patterns;
 mod changes;
 mod chinese_changes;
+mod chinese_endings;
 mod chinese_value;
+mod chinese_frames;
+mod chinese_numbers;
+mod endings;
+mod event_year;
+mod frames;
+mod number_kinds;
+mod english_value;
 mod numbers;
+mod part_denials;
+mod parts;
 mod places;
 mod replaced;
 mod roles;
 mod single_value;
+mod statement;
+mod unrelated;
 mod words;
 
 use std::sync::Arc;
+
+use jiff::tz::TimeZone;
 
 use super::{
     TextSketch,
@@ -30,19 +44,14 @@ use super::{
 use crate::{
     error::Result,
     store::Store,
-    text::{attribution::is_same_name, sentences::sentences},
+    text::attribution::is_same_name,
     types::{Attribute, Kind, Memory, MemoryId, Slot, Status, Trust, Vector},
 };
-use changes::{changes, may_change, related_to_change};
+use changes::{may_change, related_to_change};
 use replaced::doubted_statement;
 use single_value::SingleValue;
-use words::{
-    clause_ends_habit, denial_key, denies, habit_key, habit_words, is_denial, normalized_words,
-    says_also,
-};
-
-/// Longest statement, in bytes, that is compared: a longer one says more than one thing.
-const MAX_BYTES: usize = 240;
+use statement::{MAX_BYTES, NewStatement, StatementClash, is_plain};
+use words::{denial_key, habit_key, habit_words, is_denial, normalized_words};
 
 /// Metadata key of the nodes of a knowledge graph: its observations all stand until a client deletes them.
 const GRAPH_KEY: &str = "graph";
@@ -54,6 +63,8 @@ pub(super) struct Rivals {
     pub(super) superseded: Vec<Memory>,
     /// Statement that may no longer hold.
     pub(super) doubted: Option<Memory>,
+    /// Statement that says the same in the same words.
+    pub(super) restated: Option<Memory>,
 }
 
 /// Returns the active memories of the same scope that a new memory of this trust makes untrue.
@@ -79,8 +90,30 @@ pub(super) async fn find_rivals(
             && is_comparable(old)
             && may_replace(trust, old)
     };
-    let near = near.into_iter().filter(may_be_rival).collect();
+    let near: Vec<Memory> = near.into_iter().filter(may_be_rival).collect();
+    if let Some(known) = near.iter().find(|old| restates(new, old)) {
+        return Ok(Rivals { restated: Some(known.clone()), ..Rivals::default() });
+    }
     judge_rivals(judge, &new.content, near).await
+}
+
+/// Returns `true` if two memories of one line differ in nothing but the case of the first letter, spaces, the form of an
+/// apostrophe and the mark at the end. Any other case may be what is told: "my handle is JoeDoe".
+fn restates(new: &Memory, old: &Memory) -> bool {
+    let is_equal = |one: &str, other: &str| plain_line(one) == plain_line(other);
+    let is_line = !new.content.contains(char::is_control);
+    is_line
+        && new.kind == old.kind
+        && is_equal(&new.content, &old.content)
+        && is_equal(&new.name, &old.name)
+}
+
+fn plain_line(text: &str) -> String {
+    let text = text.trim_end_matches(['.', '!', '。', '！', ' ']).replace('’', "'");
+    let mut letters = text.chars();
+    let first = letters.next().into_iter().flat_map(char::to_lowercase);
+    let line: String = first.chain(letters).collect();
+    line.split(' ').filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
 /// Tells by rules which neighbours a statement contradicts, and by the classifier which of the others it may replace.
@@ -90,12 +123,25 @@ async fn judge_rivals(
     near: Vec<Memory>,
 ) -> Result<Rivals> {
     let statement = NewStatement::parse(new);
-    let contradicts =
-        |old: &Memory| statement.as_ref().is_some_and(|new| new.contradicts(&old.content));
-    let (superseded, others): (Vec<_>, Vec<_>) = near.into_iter().partition(contradicts);
-    let judge = judge.filter(|_| superseded.is_empty());
-    let doubted = doubted_statement(judge, new, others).await?;
-    Ok(Rivals { superseded, doubted })
+    let clash = |old: &Memory| {
+        statement.as_ref().and_then(|new| new.clash_with(&old.content, year_of(old)))
+    };
+    let (superseded, others): (Vec<_>, Vec<_>) =
+        near.into_iter().partition(|old| clash(old) == Some(StatementClash::Certain));
+    if !superseded.is_empty() {
+        return Ok(Rivals { superseded, ..Rivals::default() });
+    }
+    let by_rule = others.iter().find(|old| clash(old) == Some(StatementClash::Possible)).cloned();
+    let doubted = match by_rule {
+        Some(old) => Some(old),
+        None => doubted_statement(judge, new, others).await?,
+    };
+    Ok(Rivals { doubted, ..Rivals::default() })
+}
+
+/// Returns the year in which a memory was told.
+fn year_of(memory: &Memory) -> i16 {
+    memory.at.to_zoned(TimeZone::UTC).year()
 }
 
 fn statement_vector(judge: &dyn SentenceJudge, text: &str) -> StatementVector {
@@ -106,9 +152,14 @@ fn statement_vector(judge: &dyn SentenceJudge, text: &str) -> StatementVector {
 /// Returns `true` if a memory gives a value or denies something: of two such statements saved at the same time one must
 /// know of the other.
 pub(super) fn may_have_rivals(memory: &Memory) -> bool {
-    is_comparable(memory)
-        && NewStatement::parse(&memory.content)
-            .is_some_and(|it| !it.values.is_empty() || is_denial(&it.words) || may_change(&it.text))
+    is_comparable(memory) && NewStatement::parse(&memory.content).is_some_and(|it| may_clash(&it))
+}
+
+fn may_clash(statement: &NewStatement) -> bool {
+    !statement.values.is_empty()
+        || is_denial(&statement.words)
+        || may_change(&statement.text)
+        || number_kinds::number_key(&statement.text).is_some()
 }
 
 /// Returns the active neighbours of a draft that it makes untrue and that have no slot to compare.
@@ -131,51 +182,14 @@ pub(super) async fn rivals_of_draft(
     judge_rivals(judge, &draft.content, near).await
 }
 
-/// Returns `true` if `new` and `old` cannot both hold.
-fn contradict(new: &str, old: &str) -> bool {
-    NewStatement::parse(new).is_some_and(|new| new.contradicts(old))
+/// Returns `true` if a statement cannot be a change of a stored one.
+pub(super) fn leaves_alone(new: &str, old: &str) -> bool {
+    unrelated::leaves_alone(new, old)
 }
 
-/// New statement, read once to be compared with many stored ones.
-struct NewStatement {
-    text: String,
-    words: Vec<String>,
-    values: Vec<SingleValue>,
-}
-
-impl NewStatement {
-    /// Reads a statement; `None` for one that contradicts nothing, because it says several things or adds to others.
-    fn parse(text: &str) -> Option<Self> {
-        let words = is_plain(text).then(|| normalized_words(text))?;
-        (!says_also(&words)).then(|| Self {
-            text: text.to_owned(),
-            words,
-            values: SingleValue::all_in(text),
-        })
-    }
-
-    /// Returns `true` if it and a stored statement cannot both hold.
-    fn contradicts(&self, old: &str) -> bool {
-        is_plain(old)
-            && (self.denies(&normalized_words(old))
-                || self.gives_another_value(old)
-                || changes(&self.text, old))
-    }
-
-    fn denies(&self, old: &[String]) -> bool {
-        denies(&self.words, old) || clause_ends_habit(&self.text, old)
-    }
-
-    fn gives_another_value(&self, old: &str) -> bool {
-        !self.values.is_empty()
-            && SingleValue::only_in(old)
-                .is_some_and(|old| self.values.iter().any(|new| new.differs_from(&old)))
-    }
-}
-
-/// Returns `true` if a text is one sentence, short enough to say one thing.
-fn is_plain(text: &str) -> bool {
-    text.len() <= MAX_BYTES && sentences(text.trim()).count() == 1
+/// Returns `true` if a stored statement has a part that a change leaves as it is.
+pub(super) fn changes_one_part(new: &str, old: &str) -> bool {
+    parts::other_part_stands(new, old)
 }
 
 /// Returns `true` if two values of a single-valued attribute hold beside each other: a part and its whole, unless a move
@@ -202,12 +216,14 @@ pub(crate) fn rival_keys(memory: &Memory) -> Vec<u64> {
     let values = SingleValue::all_in(text).into_iter();
     let values = values.map(|value| format!("value {} {}", value.subject, value.attribute));
     let key = |text: String| xxhash_rust::xxh3::xxh3_64(text.as_bytes());
-    values.chain(denial_key(&words)).chain(habit_key(&words)).map(key).collect()
+    let keys = values.chain(denial_key(&words)).chain(habit_key(&words));
+    keys.chain(number_kinds::number_key(text)).map(key).collect()
 }
 
 /// Returns `true` if the newer of two memories makes the older one untrue.
 pub(crate) fn are_rivals(new: &Memory, old: &Memory) -> bool {
-    old.at <= new.at && is_same_speaker(old, new) && contradict(&new.content, &old.content)
+    let clash = || NewStatement::parse(&new.content)?.clash_with(&old.content, year_of(old));
+    old.at <= new.at && is_same_speaker(old, new) && clash() == Some(StatementClash::Certain)
 }
 
 /// Returns the turns that a memory without evidence may have been drawn from: those that say all of it.
@@ -247,7 +263,7 @@ fn is_comparable(memory: &Memory) -> bool {
 mod change_tests;
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::change_tests::contradict;
 
     #[test]
     #[expect(clippy::too_many_lines, reason = "it is a table")]

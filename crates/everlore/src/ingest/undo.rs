@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use super::commit::{revive, run_name};
+use super::remember::revive;
 use crate::{
     error::{Error, Result},
     store::{JournalQuery, Store},
@@ -15,6 +15,7 @@ use crate::{
     types::{
         Actor, Change, ChangeOp, EXACT_UNDO_CAUSES, JournalEntry, Kind, Memory, MemoryId,
         OVERVIEW_KEY, SCHEDULE_KEY, SKILL_EFFECT_KEY, Scope, Status, Timestamp, WriteBatch,
+        run_name,
     },
 };
 use steps::{Direction, find_step};
@@ -53,7 +54,9 @@ pub(crate) fn undo<'a>(
         if entries.is_empty() {
             return Err(not_found(target));
         }
-        invert(store, scope, &entries, &format!("undo {}", name_of(target)), now).await?;
+        let step = covered_run(store, scope, &entries).await?;
+        let name = name_of(step.as_ref().unwrap_or(target));
+        invert(store, scope, &entries, &format!("undo {name}"), now).await?;
         Ok(sequence_numbers(&entries))
     })
 }
@@ -138,7 +141,52 @@ async fn entries_of(
         UndoTarget::Change(seq) => JournalQuery { seq: Some(*seq), ..JournalQuery::default() },
         UndoTarget::Run(run) => JournalQuery { run: Some(run.clone()), ..JournalQuery::default() },
     };
-    store.journal().entries(scope, &query).await
+    let entries = store.journal().entries(scope, &query).await?;
+    match target {
+        UndoTarget::Change(_) => with_turns(store, scope, entries).await,
+        UndoTarget::Run(_) => Ok(entries),
+    }
+}
+
+/// Adds to the deletion of a memory those of the turns that went with it, as long as these are still deleted.
+async fn with_turns(
+    store: &dyn Store,
+    scope: &Scope,
+    mut entries: Vec<JournalEntry>,
+) -> Result<Vec<JournalEntry>> {
+    let Some((deletion, run)) = entries.first().and_then(deletion_with_sources) else {
+        return Ok(entries);
+    };
+    let query = JournalQuery { run: Some(run.to_owned()), ..JournalQuery::default() };
+    let mut turns = store.journal().entries(scope, &query).await?;
+    turns.retain(|turn| {
+        turn.op == ChangeOp::Delete && !is_erased(turn) && deletion.contains(&turn.id)
+    });
+    let ids: Vec<MemoryId> = turns.iter().map(|turn| turn.id).collect();
+    let stored = store.memories().get(scope, &ids).await?;
+    let deleted = turns.into_iter().zip(stored).filter(|(_, stored)| stored.is_none());
+    entries.splice(0..0, deleted.map(|(turn, _)| turn));
+    Ok(entries)
+}
+
+/// Returns the run of several journal lines if they are all of it: then the run is what is undone.
+async fn covered_run(
+    store: &dyn Store,
+    scope: &Scope,
+    entries: &[JournalEntry],
+) -> Result<Option<UndoTarget>> {
+    let [first, _, ..] = entries else { return Ok(None) };
+    let Some(run) = first.run.clone() else { return Ok(None) };
+    let target = UndoTarget::Run(run);
+    let all = entries_of(store, scope, &target).await?;
+    Ok((all.len() == entries.len()).then_some(target))
+}
+
+/// Returns the turns that a deleted memory came from, and the run that deleted it.
+fn deletion_with_sources(entry: &JournalEntry) -> Option<(Vec<MemoryId>, &str)> {
+    let turns = &entry.before.as_ref()?.source.turns;
+    let is_deletion = entry.op == ChangeOp::Delete && !turns.is_empty();
+    is_deletion.then_some((turns.clone(), entry.run.as_deref()?))
 }
 
 fn sequence_numbers(entries: &[JournalEntry]) -> Vec<u64> {

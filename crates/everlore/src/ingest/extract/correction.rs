@@ -8,10 +8,12 @@ use serde::Serialize;
 use super::{
     fragments,
     judge::{MIN_CORRECTION, correction_probability, kind_probabilities},
+    withdrawal::{MAX_BARE_WORDS, beside, count_words, find_withdrawal},
 };
 use crate::{
     llm::{SentenceKind, SentenceScores},
     text::{language::is_cjk, terms::terms},
+    types::Slot,
 };
 
 /// Log odds above which an earlier statement is the one that a correction means. On the training dialogues, by authors
@@ -37,16 +39,6 @@ const OTHER_KIND_PROBABILITY: f32 = 0.1;
 /// Most shared terms that count: a third one adds nothing.
 const MAX_SHARED: usize = 3;
 
-/// Most words beside the cue of a correction that says nothing new, such as "no wait, scratch that".
-const MAX_BARE_WORDS: usize = 2;
-
-/// Words beside a cue that say nothing.
-static BARE_FILLERS: LazyLock<Regex> = LazyLock::new(|| {
-    compile(
-        r"\b(?:oh|ok|okay|no|nah|sorry|please|pls|actually|hmm|um|and|so|just|lol|wait|you can|scratch that)\b|算了|刚才|刚刚|上面|这个|那个|这条|那条|我|吧|了|啊|哦|哈|呀|先|就|别记",
-    )
-});
-
 /// Correction that a draft makes.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Correction {
@@ -62,6 +54,12 @@ pub struct Correction {
     /// Set if its words tell that it is one.
     #[serde(skip)]
     pub(super) has_cue: bool,
+    /// Set if only a value that it denies tells what it means: "not the violin, the viola".
+    #[serde(skip)]
+    pub(super) only_denies: bool,
+    /// Set if the classifier takes it for one.
+    #[serde(skip)]
+    pub(super) is_judged: bool,
     /// Probability that it corrects something.
     #[serde(skip)]
     pub(super) probability: f32,
@@ -76,18 +74,25 @@ impl Correction {
         let judged = scores.map_or(CUE_PROBABILITY, correction_probability);
         Self {
             is_withdrawal: false,
-            is_direct: cue.is_direct || cue.is_fragment(),
+            is_direct: cue.is_direct || cue.is_fragment() && !cue.only_denies,
             is_tentative: false,
             lacks_subject: cue.lacks_subject,
-            has_cue: cue.has_words,
+            has_cue: cue.has_words && !cue.only_denies,
+            only_denies: cue.only_denies,
+            is_judged: judged >= MIN_CORRECTION,
             probability: match cue {
                 _ if cue.withdraws => 1.0,
                 // "I meant 16" is a correction, whatever it looks like.
-                _ if cue.is_direct && cue.lacks_subject => judged.max(CUE_PROBABILITY),
+                _ if cue.is_direct => judged.max(CUE_PROBABILITY),
                 _ => judged,
             },
             kinds: scores.map(kind_probabilities),
         }
+    }
+
+    /// Returns `true` if it is an open one that asserts something whole, which is too dear to be lost.
+    pub(in crate::ingest) fn is_open_statement(&self) -> bool {
+        self.is_direct && self.has_cue && !self.lacks_subject && !self.is_withdrawal
     }
 
     /// Returns the correction that only ends what it means.
@@ -121,17 +126,15 @@ pub(super) struct CorrectionCue {
     pub(super) lacks_subject: bool,
     /// Asks to forget something and states nothing beside it.
     pub(super) only_withdraws: bool,
+    /// States something of its speaker behind the cue, however short.
+    pub(super) states_whole: bool,
+    /// Only puts a value in the place of another: "not the violin, the viola".
+    pub(super) only_denies: bool,
 }
 
 static DIRECT: LazyLock<Regex> = LazyLock::new(|| {
     compile(
-        r"\b(?:(?:scratch|strike|scrap|cancel|undo) that|no,? wait|wait,? no|oh wait|hang on,? no|actually,? no|no,? actually|i (?:actually )?meant|my (?:mistake|bad)|i misspoke|i (?:mis)?typed (?:it )?wrong|that was a typo|i (?:got|said|had) (?:it|that) wrong|i(?: have to| must|'ll| should)? correct (?:myself|that)|i take (?:that|it) back|make that (?:\d+|an?|the|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|(?:mon|tues|wednes|thurs|fri|satur|sun)day))\b|^(?:correction|typo)\b|(?:说|讲|打|写|记|搞|弄|看|算|睇|講|記)[错錯]了?|[记記](?:岔|反|混)了|^不对|[，, ]不对[，, ]|^等等|^等一?下?[，, ]不是|更正|纠正一下|口误|收回",
-    )
-});
-
-static WITHDRAWS: LazyLock<Regex> = LazyLock::new(|| {
-    compile(
-        r"\bforget (?:(?:all |everything |about )?(?:what|that|the thing|the bit) i|i (?:ever )?(?:said|mentioned|told)|about (?:that|it|the)|that\b|it\b)|\b(?:ignore|disregard|delete|drop|erase|remove|bin) (?:(?:all |everything )?(?:what|that) i (?:said|told|wrote)|what i|that note|that warning|my earlier)|\b(?:don't|do not|dont|no need to|you don't (?:have|need) to) (?:note|remember|save|store|record|write (?:that|it) down|keep) (?:that|this|it|any of)|\b(?:scratch|strike|scrap|cancel) (?:that|what i said)|\bi take (?:that|it) back|别记|不用记|不要记|甭记|不必记|忘了(?:我|刚才|之前|那)|忘掉|当我没说|就当没说|收回(?:刚才|之前|这句|那句|前面)|删(?:了|掉)(?:吧|那|它|这|$)|撤回(?:刚才|上面|那)|作废",
+        r"\b(?:(?:scratch|strike|scrap|cancel|undo) that|no,? wait|wait,? no|oh wait|hang on,? no|actually,? no|no,? actually|i (?:actually )?meant|my (?:mistake|bad)|i misspoke|i (?:mis)?typed (?:it )?wrong|that was a typo|(?:the )?other way a?round|i (?:got|said|had|mixed) (?:it|that|them|those) (?:wrong|backwards|up|the wrong way round)|i(?: have to| must|'ll| should)? correct (?:myself|that)|i take (?:that|it) back|make that (?:\d+|an?|the|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|(?:mon|tues|wednes|thurs|fri|satur|sun)day))\b|^(?:correction|typo)\b|^(?:(?:oops|sorry|no)[, ]+)+(?:that's |that was )?wrong[:;,—–-]+ ?\w|^(?:just|only) (?:kidding|joking)[,:;!.—–-]+ ?(?:i|my|we)\b|^(?:(?:oh|no|sorry|wait|well|oops)[, ]+)*i mean (?:on |at |in |the )?(?:\d|(?-i:[A-Z])[a-z]+[.!]?$)|(?:说|讲|打|写|记|搞|弄|看|算|睇|講|記)[错錯]字?了?|(?:说|讲|打|写|记|搞|弄|記)反了|[记記搞弄](?:岔|混)了|^(?:开玩笑|逗你|骗你)的[，,。！! ]+我|^(?:[啊哎呀诶呃哦噢嗯额喔唉][，, ]*)*不对|[，, ]不对[，, ]|^等等|^等一?下?[，, ]不是|更正|纠正一下|口误|收回",
     )
 });
 
@@ -147,6 +150,14 @@ impl CorrectionCue {
         self.has_words && self.lacks_subject && !self.only_withdraws
     }
 
+    /// Returns `true` for an open correction that states something whole: "wait, I misspoke, I have four kids".
+    pub(super) fn is_open_statement(self) -> bool {
+        self.is_direct
+            && !self.lacks_subject
+            && !self.withdraws
+            && (!self.is_bare || self.states_whole)
+    }
+
     /// Returns the signs of a correction in a sentence; `None` if there are none.
     pub(super) fn of(sentence: &str, scores: Option<&SentenceScores>) -> Option<Self> {
         let withdrawal = find_withdrawal(sentence);
@@ -154,7 +165,8 @@ impl CorrectionCue {
         let direct = DIRECT.find(sentence).or(withdrawal);
         let is_direct = DIRECT.is_match(sentence);
         let is_judged = scores.is_some_and(|it| correction_probability(it) >= MIN_CORRECTION);
-        let has_words = withdraws || is_direct || CHANGES.is_match(sentence);
+        let is_contrast = fragments::is_contrast(sentence);
+        let has_words = withdraws || is_direct || is_contrast || CHANGES.is_match(sentence);
         if !has_words && !is_judged {
             return None;
         }
@@ -171,6 +183,8 @@ impl CorrectionCue {
             is_bare,
             has_words,
             lacks_subject: lacks_subject && !is_bare,
+            only_denies: is_contrast && !is_direct,
+            states_whole: states_whole(sentence),
             only_withdraws: withdrawal.is_some_and(|it| {
                 !states_value && count_words(&beside(sentence, it)) <= MAX_BARE_WORDS
             }),
@@ -178,42 +192,18 @@ impl CorrectionCue {
     }
 }
 
-/// Words before "forget" or 忘了 with which nobody asks to forget: "don't forget", "I always forget", 我忘了.
-static NO_REQUEST: LazyLock<Regex> = LazyLock::new(|| {
-    compile(
-        r"(?:n't|\b(?:not|dont|never|always|often|sometimes|to|i|we|he|she|they|people|will|'ll|might|may|could|would|did|i'd)) $|[别我他她们不没都快会常要又老差就]$",
-    )
-});
-
-/// Returns the words with which a sentence asks to forget something.
-fn find_withdrawal(sentence: &str) -> Option<regex::Match<'_>> {
-    let is_request = |found: &regex::Match<'_>| {
-        let forgets =
-            found.as_str().to_lowercase().starts_with("forget") || found.as_str().starts_with('忘');
-        !forgets || !NO_REQUEST.is_match(&sentence[..found.start()])
-    };
-    WITHDRAWS.find_iter(sentence).find(is_request)
-}
-
-/// Returns the clauses of a sentence beside the one with the match.
-fn beside(sentence: &str, found: regex::Match<'_>) -> String {
-    let marks = [',', '，', ';', '；', ':', '：', '—', '–'];
-    let start = sentence[..found.start()].rfind(marks).unwrap_or(0);
-    let end = sentence[found.end()..].find(marks).map_or(sentence.len(), |at| found.end() + at);
-    format!("{} {}", &sentence[..start], &sentence[end..])
-}
-
-/// Counts the words of a text, and its Chinese characters, without those that say nothing.
-fn count_words(text: &str) -> usize {
-    let rest = BARE_FILLERS.replace_all(text, " ");
-    let words = rest.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    words.map(|word| word.chars().filter(|c| is_cjk(*c)).count().max(1)).sum()
+/// Returns `true` if a correction says something of its speaker behind its cue: 我35了.
+fn states_whole(sentence: &str) -> bool {
+    let stated = fragments::stated(sentence);
+    let words = stated.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let count = |word: &str| word.chars().filter(|c| is_cjk(*c)).count().max(1);
+    FIRST_PERSON.is_match(stated) && words.map(count).sum::<usize>() > MAX_BARE_WORDS
 }
 
 /// Value that a correction denies: "2340 now, not 2180", 三月十六不是六号.
 static DENIED: LazyLock<Regex> = LazyLock::new(|| {
     compile(
-        r"\b(?:not|instead of|rather than)(?: an?| the| on| at| in)? (?P<v>[\w.:/-]+)|(?:不是|而不是|不再是)(?P<zh>[一-鿿\w.]{2,6})",
+        r"\b(?:not|instead of|rather than)(?: an?| the| on| at| in)? (?P<v>[\w.:/-]*\w)|(?:不是|而不是|不再是)(?P<zh>[一-鿿\w.]{1,6})",
     )
 });
 
@@ -224,12 +214,24 @@ static DATED: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
+/// Words for relatives.
+static RELATIVE: LazyLock<Regex> = LazyLock::new(|| {
+    compile(
+        r"\b(?:mum|mom|mother|dad|father|sister|brother|wife|husband|son|daughter|aunt|uncle|cousin|nephew|niece|grandma|grandpa|boss|dog|cat)\b|[爸妈哥姐弟妹]|儿子|女儿|老公|老婆|爷爷|奶奶|外公|外婆|老板|同事|[猫狗]",
+    )
+});
+
+/// Beginnings of statements about their speaker.
+static FIRST_PERSON: LazyLock<Regex> =
+    LazyLock::new(|| compile(r"^(?:(?:i|i'm|i've|we|we're)\b|我(?:[^的爸妈哥姐弟妹老女儿家]|$))"));
+
 /// Traits of a statement by which a correction finds it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct StatementTraits {
     text: String,
     terms: HashSet<String>,
     category: Option<String>,
+    slot: Option<Slot>,
     /// Vector by the encoder; empty if there is none.
     vector: Vec<f32>,
 }
@@ -241,8 +243,53 @@ impl StatementTraits {
             text: plain,
             terms: content_terms(text),
             category: category.map(str::to_owned),
+            slot: None,
             vector,
         }
+    }
+
+    /// Adds the slot of the statement.
+    pub(crate) fn with_slot(self, slot: Option<Slot>) -> Self {
+        Self { slot, ..self }
+    }
+
+    /// Returns `true` unless a correction with these traits cannot mean a statement: it denies nothing that is there, is
+    /// about another relative, or is unsure and shares nothing with it.
+    pub(crate) fn may_mean(&self, correction: &Correction, statement: &Self) -> bool {
+        if correction.only_denies && !correction.is_judged {
+            return self.denies_value_of(statement);
+        }
+        let is_sure =
+            correction.is_judged || !correction.is_tentative || !correction.is_open_statement();
+        (correction.lacks_subject || !self.is_of_other_person(statement))
+            && (is_sure || self.shares_matter_with(statement))
+    }
+
+    /// Returns `true` if a correction with these traits is to be put behind the statement that it means.
+    pub(crate) fn stands_behind(&self, correction: &Correction, statement: &Self) -> bool {
+        let denies = || self.denies_value_of(statement) || fragments::is_fragment(&self.text);
+        correction.lacks_subject && (!correction.only_denies || denies())
+    }
+
+    /// Returns `true` if both name relatives, not the same ones, and share nothing else.
+    fn is_of_other_person(&self, other: &Self) -> bool {
+        let people = |text: &str| -> HashSet<String> {
+            RELATIVE.find_iter(text).map(|found| found.as_str().to_owned()).collect()
+        };
+        let (own, theirs) = (people(&self.text), people(&other.text));
+        !own.is_empty()
+            && !theirs.is_empty()
+            && own.is_disjoint(&theirs)
+            && self.terms.is_disjoint(&other.terms)
+    }
+
+    /// Returns `true` if both have a term or a slot in common, or are about their speaker.
+    fn shares_matter_with(&self, other: &Self) -> bool {
+        let slots = self.slot.as_ref().zip(other.slot.as_ref());
+        let is_first_person = |text: &str| FIRST_PERSON.is_match(fragments::stated(text));
+        !self.terms.is_disjoint(&other.terms)
+            || slots.is_some_and(|(own, other)| own.same_attribute(other))
+            || is_first_person(&self.text) && is_first_person(&other.text)
     }
 
     /// Returns the log odds that a correction with these traits means a statement; `is_nearest` if no other is more like
@@ -256,13 +303,18 @@ impl StatementTraits {
         let flag = |is_set: bool| f64::from(u8::from(is_set));
         let shared = self.terms.intersection(&statement.terms).count().min(MAX_SHARED);
         let (own, other) = (self.category.as_deref(), statement.category.as_deref());
+        let denies = self.denies_value_of(statement);
+        // The value that a contrast denies tells what it means.
+        let is_contrast = correction.only_denies && denies;
+        let certain = if is_contrast { CUE_PROBABILITY } else { 0.0 };
+        let probability = correction.probability.max(certain);
         let have_dates = DATED.is_match(&self.text) && DATED.is_match(&statement.text);
         self.cosine(statement)
             + 1.4 * shared as f64
             + 1.9 * f64::from(correction.kind_probability(own, other))
-            + 0.8 * flag(self.denies_value_of(statement))
-            + f64::from(correction.probability.max(MIN_PROBABILITY).ln())
-            + 0.4 * flag(correction.has_cue)
+            + 0.8 * flag(denies)
+            + f64::from(probability.max(MIN_PROBABILITY).ln())
+            + 0.4 * flag(correction.has_cue || is_contrast)
             + 1.5 * flag(is_nearest)
             + flag(have_dates)
             - 3.2

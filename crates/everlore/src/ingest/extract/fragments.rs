@@ -10,13 +10,13 @@ const MAX_FRAGMENT_WORDS: usize = 6;
 /// Words of a correction before what it says.
 static OPENING: LazyLock<Regex> = LazyLock::new(|| {
     compile(
-        r"^(?:(?:oh|ok|okay|no|nope|nah|sorry|wait|hang on|hold on|hmm|um|uh|well|and|but|so|ah|oops|whoops|actually|correction|typo|rather|i mean|i (?:actually )?meant(?: to say)?|(?:scratch|strike|scrap|cancel|undo) that|my (?:bad|mistake)|i misspoke|that was a typo|that's wrong|i (?:got|said|had) (?:it|that) wrong|make (?:that|it)|i take (?:that|it) back|forget (?:that )?(?:what )?(?:i (?:just )?said )?(?:that|it)?)(?:[\s,.:;!—–-]+|$))+",
+        r"^(?:(?:oh|ok|okay|no|nope|nah|sorry|wait|hang on|hold on|hmm|um|uh|well|and|but|so|ah|oops|whoops|actually|correction|typo|rather|i mean|i (?:actually )?meant(?: to say)?|(?:scratch|strike|scrap|cancel|undo) that|my (?:bad|mistake)|i misspoke|that was a typo|(?:that's |that was )?wrong|(?:the )?other way (?:a)?round|(?:just|only) (?:kidding|joking)|i (?:got|said|had|mixed) (?:it|that|them|those) (?:wrong|backwards|up|the wrong way round)|make (?:that|it)|i take (?:that|it) back|forget (?:that )?(?:what )?(?:i (?:just )?said )?(?:that|it)?)(?:[\s,.:;!—–-]+|$))+",
     )
 });
 
 static CHINESE_OPENING: LazyLock<Regex> = LazyLock::new(|| {
     compile(
-        r"^(?:(?:啊|哎呀?|诶|呃|哦|噢|嗯|哈哈|等等|等下|等一下|不对不对|不对|不是|我?(?:刚才|刚刚|之前)?(?:说|讲|打|写|记|搞|弄|看|算|睇|講|記)[错錯](?:了|啦)?|我?[记記](?:岔|反|混)了|口误|更正(?:一下)?|纠正(?:一下)?|抱歉|不好意思|对不起|算了|忘了我刚才说的|当我没说)[，,。！!：:、…\s]*)+",
+        r"^(?:(?:啊|哎呀?|诶|呃|哦|噢|嗯|哈哈|等等|等下|等一下|不对不对|不对|不是|我?(?:刚才|刚刚|之前)?(?:说|讲|打|写|记|搞|弄|看|算|睇|講|記)(?:[错錯]字?|反)(?:了|啦)?|反过来|我?[记記搞弄](?:岔|混)了|(?:开玩笑|逗你|骗你)的|哎不对|口误|更正(?:一下)?|纠正(?:一下)?|抱歉|不好意思|对不起|算了|忘了我刚才说的|当我没说)[，,。！!：:、…\s]*)+",
     )
 });
 
@@ -48,13 +48,43 @@ static CHINESE_FRAGMENT: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
+/// Clauses that put one value in the place of another: "not the violin, the viola", 是腰果，不是核桃.
+static CONTRAST: LazyLock<Regex> = LazyLock::new(|| {
+    compile(
+        r"^(?:(?:it|that)'s |it is )?not (?:an? |the |on |at |in )?[\w'-]+(?: [\w'-]+)?[,;—-]+\s*(?:but |rather |it's |that's )?(?:(?:an? |the |on |at |in )?[\w'-]+ ?){1,4}$|^(?:(?:it|that)'s |it is )?(?:(?:an? |the |on |at |in )?[\w'-]+ ?){1,4}, not (?:an? |the |on |at |in )?[\w'-]+(?: [\w'-]+)?$|^不是[^，,。]{1,12}[，,]\s*(?:而)?是[^，,。]{1,16}$|^是[^，,。]{1,16}[，,]\s*(?:而)?不是[^，,。]{1,12}$",
+    )
+});
+
+/// Interjections before a contrast.
+static INTERJECTIONS: LazyLock<Regex> = LazyLock::new(|| {
+    compile(
+        r"^(?:(?:oh|no|sorry|wait|hmm|well|and|ah|oops|actually|i mean|啊|哎呀?|诶|呃|哦|噢|嗯|抱歉|不好意思|对不起|等等|等下)[\s,.:;!—–，。！-]+)+",
+    )
+});
+
 static CHINESE_QUESTION: LazyLock<Regex> =
     LazyLock::new(|| compile(r"[吗呢？?]$|什么|怎么|为什么|哪|帮我|给我|请"));
 
+/// Returns `true` if a sentence only puts one value in the place of another.
+pub(super) fn is_contrast(sentence: &str) -> bool {
+    CONTRAST.is_match(after(&INTERJECTIONS, trimmed(sentence)))
+}
+
+/// Returns the words of a correction behind those that only tell that it is one.
+pub(super) fn stated(sentence: &str) -> &str {
+    let sentence = sentence.trim();
+    after(if has_cjk(sentence) { &CHINESE_OPENING } else { &OPENING }, sentence)
+}
+
 /// Returns `true` if a correction has no subject of its own.
 pub(super) fn lacks_subject(sentence: &str) -> bool {
-    let sentence = sentence.trim().trim_end_matches(['.', '!', '。', '！', '~', '～']);
-    if sentence.chars().any(crate::text::language::is_cjk) {
+    is_contrast(sentence) || is_fragment(sentence)
+}
+
+/// Returns `true` if a correction has no subject of its own, contrasts of two values aside.
+pub(super) fn is_fragment(sentence: &str) -> bool {
+    let sentence = trimmed(sentence);
+    if has_cjk(sentence) {
         let rest = after(&CHINESE_OPENING, sentence);
         let first = first_clause(rest);
         return CHINESE_FRAGMENT.is_match(first) && !CHINESE_QUESTION.is_match(rest);
@@ -71,6 +101,14 @@ pub(super) fn lacks_subject(sentence: &str) -> bool {
 /// Returns `true` if a short correction names a value: "I meant Bonn", "no wait, 16", "scratch that, Tuesday".
 pub(super) fn has_value(sentence: &str) -> bool {
     VALUE.is_match(after(&OPENING, sentence.trim())) || MEANT.is_match(sentence)
+}
+
+fn trimmed(sentence: &str) -> &str {
+    sentence.trim().trim_end_matches(['.', '!', '。', '！', '~', '～'])
+}
+
+fn has_cjk(text: &str) -> bool {
+    text.chars().any(crate::text::language::is_cjk)
 }
 
 fn after<'s>(opening: &Regex, sentence: &'s str) -> &'s str {
@@ -106,6 +144,11 @@ mod tests {
             "不对，现在住朝阳区了",
             "改到四点了",
             "等下，那是我表妹",
+            "打错字了，是王林。",
+            "Sorry, not the violin, the viola.",
+            "It's the 16th, not the 14th",
+            "不好意思，是腰果，不是核桃。",
+            "不是小提琴，是中提琴。",
         ] {
             assert!(lacks_subject(sentence), "{sentence}");
         }

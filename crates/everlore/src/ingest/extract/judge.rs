@@ -19,6 +19,13 @@ pub(super) const CORRECTION_LOG_ODDS: f32 = 1.0;
 /// tea.") look like small talk.
 pub(super) const PATTERN_LOG_ODDS: f32 = -2.0;
 
+/// Least log odds, without the text around it, of a statement about health, family or home that its context makes look
+/// quoted.
+pub(super) const SURE_ALONE_LOG_ODDS: f32 = 6.0;
+
+/// Least log odds of a sentence that is kept because it is worth keeping with the subject that it leaves out.
+pub(super) const COMPLETED_LOG_ODDS: f32 = -4.0;
+
 /// Least log odds within a role play, a translation, a story or pasted text, where most that sounds like a fact is none.
 pub(super) const SURE_LOG_ODDS: f32 = 7.0;
 
@@ -27,6 +34,9 @@ pub(super) const FRAMED_RULE_LOG_ODDS: f32 = 3.0;
 
 /// Log odds of the modes that assert nothing above which no sentence is kept, not even one that asks to be remembered.
 pub(super) const CLEARLY_UNASSERTED: f32 = 2.0;
+
+/// Log odds of these modes up to which a context leaves it open.
+pub(super) const DOUBTFULLY_UNASSERTED: f32 = 1.0;
 
 /// Log odds of these modes above which a sentence is dropped though it sounds worth keeping.
 pub(super) const MAX_UNASSERTED: f32 = 0.0;

@@ -5,6 +5,7 @@ mod slots;
 mod describe;
 mod fragments;
 mod correction;
+mod withdrawal;
 mod statements;
 mod attribute;
 mod evidence;

@@ -33,7 +33,7 @@ pub(super) const MOVES: &[&str] =
 pub(super) const NOUNS: &[(&str, &[&str], &[&str])] = &[
     ("name", &["name"], &["名字", "姓名"]), ("nickname", &["nickname"], &["昵称"]), ("birthday", &["birthday"], &["生日"]), ("age", &["age"], &["年龄"]),
     ("email", &["email"], &["邮箱"]), ("phone", &["phone"], &["电话", "手机号"]), ("number", &["number"], &[]), ("address", &["address"], &["地址"]),
-    ("occupation", &["occupation", "profession", "job"], &["职业"]), ("employer", &["employer"], &["公司", "雇主"]), ("boss", &[], &["老板", "领导"]), ("team lead", &[], &["组长"]),
+    ("occupation", &["occupation", "profession", "job"], &["职业"]), ("employer", &["employer"], &["公司", "雇主"]), ("boss", &[], &["老板", "领导"]), ("team lead", &[], &["组长"]), ("tech lead", &[], &["技术负责人"]), ("project manager", &[], &["项目经理"]), ("product manager", &[], &["产品经理"]),
     ("dentist", &[], &["牙医"]), ("landlord", &[], &["房东"]), ("handset", &[], &["手机"]), ("car insurance", &[], &["车险"]),
     ("deadline", &["deadline"], &["截止日期", "截止时间", "截止日"]), ("port", &["port"], &["端口"]), ("version", &["version"], &["版本"]), ("colour", &["colour"], &["颜色"]),
     ("budget", &["budget"], &["预算"]), ("timezone", &["timezone", "zone"], &["时区"]), ("salary", &["salary"], &["工资"]), ("height", &["height"], &["身高"]),
@@ -78,8 +78,12 @@ pub(super) const MARITAL_STATUS: &[(&str, &[&str], &[&str])] = &[
     ("divorced", &["am divorced", "got divorced", "am getting divorced"], &["离婚", "离异"]),
     ("widowed", &["am widowed"], &["丧偶"]),
     ("engaged", &["am engaged", "got engaged"], &["订婚"]),
+    ("partnered", &["have a girlfriend", "have a boyfriend", "am in a relationship"], &["有女朋友", "有男朋友", "有对象", "脱单"]),
     ("married", &["am married", "got married"], &["结婚", "已婚", "领证"]),
 ];
+
+/// People of whom one may have several: only a new one takes the place of another.
+pub(super) const LOOSE_NOUNS: &[&str] = &["doctor", "vet", "trainer", "tutor", "nanny", "lawyer"];
 
 /// People and animals of whom one may have several: each has a name of its own.
 #[rustfmt::skip]
@@ -101,7 +105,7 @@ pub(super) const RELATIVES: &[&str] = &[
 #[rustfmt::skip]
 pub(super) const CHINESE_RELATIVES: &[&str] = &[
     "哥", "弟", "姐", "妹", "爸", "妈", "父亲", "母亲", "老婆", "老公", "妻子", "丈夫", "太太", "媳妇", "儿子", "女儿", "孩子", "爷爷", "奶奶", "外公", "外婆", "女朋友", "男朋友", "朋友", "同事", "同学",
-    "邻居", "室友", "舅舅", "叔叔", "阿姨", "姑姑", "狗", "猫", "他", "她",
+    "邻居", "室友", "舅舅", "叔叔", "阿姨", "姑姑", "狗", "猫", "他", "她", "隔壁", "别的", "其他",
 ];
 
 /// Subjects that both languages name.

@@ -25,112 +25,34 @@ use crate::text::language::is_cjk;
 const MAX_OLD_WORDS: usize = 14;
 
 /// Words of a clause that wishes, supposes, denies or announces.
+#[rustfmt::skip]
 const UNREAL: &[&str] = &[
-    "if",
-    "would",
-    "might",
-    "may",
-    "could",
-    "should",
-    "want",
-    "wants",
-    "thinking",
-    "think",
-    "considering",
-    "maybe",
-    "perhaps",
-    "planning",
-    "plan",
-    "hope",
-    "wish",
-    "suppose",
-    "imagine",
-    "unless",
-    "not",
-    "never",
-    "almost",
-    "nearly",
-    "before",
-    "when",
-    "trying",
-    "can",
-    "until",
-    "till",
+    "if", "would", "might", "may", "could", "should", "want", "wants", "thinking", "think", "considering", "maybe", "perhaps", "planning", "plan",
+    "hope", "wish", "suppose", "imagine", "unless", "not", "never", "almost", "nearly", "before", "when", "trying", "can", "until", "till",
 ];
 
+/// Verbs of an ending that begin a statement without its subject.
+const SUBJECTLESS: &[&str] =
+    &["sold", "quit", "left", "cancelled", "canceled", "dropped", "ditched", "switched", "finally"];
+
 /// Words of a time that is over.
+#[rustfmt::skip]
 const OVER: &[&str] = &[
-    "was",
-    "were",
-    "used",
-    "lived",
-    "worked",
-    "previously",
-    "formerly",
-    "former",
-    "old",
-    "ago",
-    "last",
-    "had",
-    "visited",
-    "once",
-    "did",
-    "went",
+    "was", "were", "used", "lived", "worked", "previously", "formerly", "former", "old", "ago", "last", "had", "visited", "once", "did", "went",
 ];
 
 /// Words that say nothing about which thing is meant.
+#[rustfmt::skip]
 const STOP: &[&str] = &[
-    "i",
-    "we",
-    "my",
-    "our",
-    "the",
-    "a",
-    "an",
-    "of",
-    "for",
-    "on",
-    "in",
-    "at",
-    "to",
-    "am",
-    "are",
-    "have",
-    "it",
-    "new",
-    "now",
-    "currently",
-    "time",
-    "date",
-    "with",
+    "i", "we", "my", "our", "the", "a", "an", "of", "for", "on", "in", "at", "to", "am", "are", "have", "it", "new", "now", "currently", "time",
+    "date", "with",
 ];
 
 /// Verbs of statements about what somebody uses or has: whoever switches from it no longer does.
+#[rustfmt::skip]
 const USE_VERBS: &[&str] = &[
-    "use",
-    "run",
-    "am",
-    "bank",
-    "shop",
-    "subscribe",
-    "go",
-    "train",
-    "pay",
-    "drive",
-    "have",
-    "write",
-    "written",
-    "deploy",
-    "hosted",
-    "live",
-    "reside",
-    "drink",
-    "eat",
-    "take",
-    "play",
-    "work",
-    "own",
-    "ride",
+    "use", "run", "am", "bank", "shop", "subscribe", "go", "train", "pay", "drive", "have", "write", "written", "deploy", "hosted", "live", "reside",
+    "drink", "eat", "take", "play", "work", "own", "ride",
 ];
 
 /// Verbs of statements that hold whatever somebody uses.
@@ -169,7 +91,8 @@ pub(super) fn changes(new: &str, old: &str) -> bool {
     if is_over || old_words.len() > MAX_OLD_WORDS || new.trim_end().ends_with('?') {
         return false;
     }
-    let clauses: Vec<Vec<String>> = clauses(new).collect();
+    let new = with_subject(new);
+    let clauses: Vec<Vec<String>> = clauses(&new).collect();
     if clauses.iter().flatten().any(|word| word == "if") {
         return false;
     }
@@ -210,13 +133,26 @@ pub(super) fn related_to_change(text: &str) -> &'static str {
             "vegetarian vegan 吃素 素食 素食者"
         }
         () if has(&[" kg", "kilos", "pounds", "公斤", "斤"]) => "weigh kg 体重 公斤",
+        () if has(&["retired", "退休"]) => "work works working job teacher 上班 工作 任职 老师",
+        () if has(&["gave birth", "given birth", "生了"]) => "pregnant 怀孕",
         () if has(&["graduated", "毕业"]) => "student 学生",
         () => "",
     }
 }
 
+/// Adds the subject that a statement leaves out: "Sold the Golf".
+fn with_subject(text: &str) -> String {
+    let first = text.split_whitespace().next().unwrap_or_default().to_lowercase();
+    if SUBJECTLESS.contains(&first.as_str()) { format!("I {text}") } else { text.to_owned() }
+}
+
+/// Returns `true` if a clause wishes, supposes, denies or announces.
+pub(super) fn is_unreal(clause: &[String]) -> bool {
+    clause.iter().any(|word| UNREAL.contains(&word.as_str()))
+}
+
 /// Iterates over the clauses of a statement, and the whole of it.
-fn clauses(text: &str) -> impl Iterator<Item = Vec<String>> {
+pub(super) fn clauses(text: &str) -> impl Iterator<Item = Vec<String>> {
     text.split([',', ';', '—', '–'])
         .flat_map(|clause| clause.split(" and "))
         .chain([text])
@@ -237,8 +173,7 @@ impl OldStatement {
     }
 
     fn is_changed_by(&self, clause: &[String]) -> bool {
-        let is_real = !clause.iter().any(|word| UNREAL.contains(&word.as_str()));
-        is_real
+        !is_unreal(clause)
             && (self.is_left(&clause.join(" "))
                 || self.has_same_people(clause) && self.is_moved(clause))
     }
@@ -276,7 +211,7 @@ impl OldStatement {
     fn is_moved(&self, clause: &[String]) -> bool {
         let text = clause.join(" ");
         if let Some(unit) = WEIGHT.captures(&text).and_then(|found| found.name("unit")) {
-            let is_weight = self.text.starts_with("i weigh") && self.text.contains(unit.as_str());
+            let is_weight = self.text.starts_with("i weigh ") && self.text.contains(unit.as_str());
             return is_weight && !text.starts_with(&self.text);
         }
         if let Some(found) = CANCELLED.captures(&text) {
@@ -352,7 +287,7 @@ impl OldStatement {
 }
 
 /// Returns the people whom a statement speaks of beside the user.
-fn people(words: &[String]) -> BTreeSet<String> {
+pub(super) fn people(words: &[String]) -> BTreeSet<String> {
     let is_person = |word: &&str| {
         // "I'm a student" speaks of the user.
         (SEVERAL.contains(word) || RELATIVES.contains(word))

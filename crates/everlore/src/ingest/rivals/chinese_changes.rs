@@ -17,7 +17,7 @@ const MAX_OLD_CHARS: usize = 30;
 /// Fewest characters of a thing or value that is named: one is found in too many words.
 const MIN_NAMED_CHARS: usize = 2;
 
-static UNREAL: LazyLock<Regex> = LazyLock::new(|| {
+pub(super) static UNREAL: LazyLock<Regex> = LazyLock::new(|| {
     compile(
         "如果|要是|假如|想|打算|可能|也许|考虑|准备|差点|没|要不|希望|计划|应该会|不打算|明年|以后",
     )
@@ -30,8 +30,11 @@ static LEFT: LazyLock<Regex> = LazyLock::new(|| {
         "从(?P<x>.+?)(?:那边|公司)?(?:离职|辞职|离开|跳槽|辞了|出来)|(?:离开|辞掉)(?:了)?(?P<y>.+?)(?:了|的工作)",
     )
 });
-static SOLD: LazyLock<Regex> =
-    LazyLock::new(|| compile("把(?P<x>.+?)(?:给)?(?:卖|处理|送人)|卖(?:了|掉了?)(?P<y>.+)$"));
+static SOLD: LazyLock<Regex> = LazyLock::new(|| {
+    compile(
+        "把(?P<x>.+?)(?:给)?(?:卖|处理|送人)|卖(?:了|掉了?)(?P<y>.+)$|^(?P<z>[^我他她]{2,8}?)(?:已经)?卖(?:掉)?了$",
+    )
+});
 static SWITCHED: LazyLock<Regex> = LazyLock::new(|| {
     compile(
         "从(?P<x>.+?)(?:换|切|迁移?|转|改|搬)(?:成|到|为|用|去)|(?:不用|不再用|弃用|停用)(?P<y>.+?)了?$|把(?P<z>.+?)(?:换|改)成",
@@ -49,7 +52,7 @@ static GRADUATED: LazyLock<Regex> =
     LazyLock::new(|| compile("^我(?:已经|刚|终于)*(?:从(?P<x>.+?)|.{1,6}?)?(?:毕业|退学)"));
 static EATS_MEAT: LazyLock<Regex> =
     LazyLock::new(|| compile("又?开始吃(?:肉|荤)|又吃(?:肉|荤)|开荤"));
-static MOVED: LazyLock<Regex> = LazyLock::new(|| {
+pub(super) static MOVED: LazyLock<Regex> = LazyLock::new(|| {
     compile(
         "^(?:.{0,4}把)?(?P<thing>.+?)(?:又|已经|被|都|现在|就|给)*(?:推迟|延期|延后|延长|延|提前|改|调整|调|挪|移|升级|升|降|涨|跌|减|加|增加|减少|搬|换|变|推)(?:到|成|为|至|用)了?(?P<value>.+?)了?$",
     )
@@ -71,7 +74,7 @@ static REPLACED: LazyLock<Regex> = LazyLock::new(|| {
         "^我(?:们)?(?:又|刚|最近|已经)*换(?:了|掉)?(?:个|家|新的?)*(?P<noun>手机号|号码|电话|手机|邮箱|牙医|医生|老板|领导|组长|房东|导师|车|电脑|工作|公司|健身房|银行)了?$",
     )
 });
-static DATED: LazyLock<Regex> = LazyLock::new(|| {
+pub(super) static DATED: LazyLock<Regex> = LazyLock::new(|| {
     compile(
         "[0-9一二三四五六七八九十]+(?:月|号|日|点)|周[一二三四五六日天]|星期|礼拜|上午|下午|晚上|早上|明天|后天|月底|年底",
     )
@@ -81,7 +84,13 @@ static NUMBER: LazyLock<Regex> = LazyLock::new(|| {
         "(?P<n>[0-9][0-9.,]*|[零一二两三四五六七八九十百千万]+半?)(?P<unit>毫克|公斤|斤|公里|千米|秒|分钟|小时|个月|元|块|万元|人|次|杯|楼|层|岁|平米?|kg|mg|[a-zA-Z]{0,3})",
     )
 });
-static PLAIN_NUMBER: LazyLock<Regex> = LazyLock::new(|| {
+/// Number with its unit behind a verb of what lasts: the one of now. 昨天跑了5公里 tells of a day.
+static LASTING_NUMBER: LazyLock<Regex> = LazyLock::new(|| {
+    compile(
+        "(?:是|有|共|要|吃|服用|喝|付|交|睡)[0-9零一二两三四五六七八九十百千万.,]+(?:毫克|克|片|粒|公斤|斤|公里|秒|分钟|小时|元|块|万|欧元?|美元|个人|人|杯|岁|平米?|mg|g|ml)",
+    )
+});
+pub(super) static PLAIN_NUMBER: LazyLock<Regex> = LazyLock::new(|| {
     compile(
         "(?P<day>周|星期|礼拜)?(?:[0-9][0-9.,:]*|[零一二两三四五六七八九十百千万]+)(?:点半|点[0-9一二三四五六七八九十]+分?|点)?",
     )
@@ -228,7 +237,7 @@ fn split_at_thing(old: &str, thing: &str) -> Option<(String, String)> {
     rest.contains(base).then(|| (before.to_owned(), rest.to_owned()))
 }
 
-fn is_owner(before: &str) -> bool {
+pub(super) fn is_owner(before: &str) -> bool {
     ["", "我", "我们", "咱们", "咱", "我们公司", "公司", "我家", "我们组", "我们团队", "这个"]
         .contains(&before)
 }
@@ -241,16 +250,19 @@ fn is_description(rest: &str) -> bool {
 fn gives_other_number(old: &str, clause: &str) -> bool {
     let is_now = ["现在", "目前", "如今", "已经"].iter().any(|it| clause.contains(it))
         || clause.ends_with('了')
-        || ["体重", "身高", "工资", "房租"].iter().any(|it| clause.contains(it));
+        || ["体重", "身高", "工资", "房租"].iter().any(|it| clause.contains(it))
+        || LASTING_NUMBER.is_match(clause);
     let ((masked, numbers), (old_masked, old_numbers)) = (masked(clause), masked(old));
     let is_alike = masked == old_masked
         || old_masked.strip_suffix(masked.as_str()).is_some_and(is_owner)
             && masked.chars().count() > 3;
-    is_now && is_alike && !numbers.is_empty() && numbers != old_numbers
+    // 5号楼 and 第5章 are names.
+    let is_name = masked.starts_with('#') || masked.starts_with("第#");
+    is_now && is_alike && !is_name && !numbers.is_empty() && numbers != old_numbers
 }
 
 /// Returns a text with its numbers masked, and the numbers. Days of the week are no numbers.
-fn masked(text: &str) -> (String, Vec<String>) {
+pub(super) fn masked(text: &str) -> (String, Vec<String>) {
     let text = chinese_value::without_fillers(text);
     let mut numbers = Vec::new();
     let masked = PLAIN_NUMBER.replace_all(&text, |found: &regex::Captures<'_>| {
@@ -263,7 +275,7 @@ fn masked(text: &str) -> (String, Vec<String>) {
     (masked.into_owned(), numbers)
 }
 
-fn thing_of(text: &str) -> String {
+pub(super) fn thing_of(text: &str) -> String {
     let text = chinese_value::without_fillers(text);
     let owners = ["我们公司", "我们", "咱们", "我"];
     let bare = owners.iter().find_map(|it| text.strip_prefix(it)).unwrap_or(&text);
@@ -271,7 +283,7 @@ fn thing_of(text: &str) -> String {
 }
 
 /// Returns the people whom a statement speaks of beside the user.
-fn people(text: &str) -> BTreeSet<&'static str> {
+pub(super) fn people(text: &str) -> BTreeSet<&'static str> {
     let text = text.replace("我的", "我").replace("我家", "我");
     let is_named = |word: &&&str| text.contains(&format!("我{word}")) || text.starts_with(**word);
     // 我的猫去世了 and 我有一只猫 speak of the same animal.
@@ -288,7 +300,7 @@ fn named(pattern: &Regex, clause: &str) -> Option<String> {
 }
 
 /// Returns a text without blanks, marks and 的, the user as 我.
-fn plain(text: &str) -> String {
+pub(super) fn plain(text: &str) -> String {
     normalized_words(text).concat().replace('的', "")
 }
 

@@ -1,11 +1,14 @@
 //! Chinese statements that give one value to one attribute of a subject: 我住在罗马, 我今年30岁, 项目的截止日期改到3月27日.
 
+use std::collections::BTreeSet;
+
 use super::{
     attributes::{
         CHINESE_COPULAS, CHINESE_VERBS, FAVOURITES, MARITAL_STATUS, MOVES, NOUNS, OCCUPATIONS,
     },
-    single_value::{MAX_VALUE_WORDS, SingleValue, USER, number},
+    single_value::{MAX_VALUE_WORDS, SingleValue, USER},
 };
+use crate::text::dialogue::is_chinese_name;
 
 /// Words around a value that are no part of it.
 #[rustfmt::skip]
@@ -20,7 +23,25 @@ const MAX_SUBJECT_CHARS: usize = 8;
 const NO_SUBJECT: &[char] = &['不', '没', '想', '要', '会', '谁', '如', '若'];
 
 /// Nouns of people and things that have a name.
-const NAMED: &[&str] = &["boss", "team lead", "dentist", "landlord", "handset"];
+const NAMED: &[&str] = &[
+    "boss",
+    "team lead",
+    "tech lead",
+    "project manager",
+    "product manager",
+    "dentist",
+    "landlord",
+    "handset",
+];
+
+/// Nouns of a person of whom a team has one: 组长是老马.
+const TEAM_ROLES: &[&str] = &["team lead", "tech lead", "project manager", "product manager"];
+
+/// Times before a change of the status: 我昨天订婚了.
+const TIMES: &[&str] = &["昨天", "前天", "今天", "上周末", "上周", "周末", "这周", "前几天"];
+
+/// Digits from nought to ten by their place.
+const CHINESE_DIGITS: &str = "零一二三四五六七八九十";
 
 /// Endings of a request for a name: 叫我小王就好.
 const REQUEST_ENDINGS: &[&str] = &["就可以", "就好", "就行", "即可", "吧", "啦", "好"];
@@ -54,11 +75,14 @@ fn by_noun(text: &str) -> Option<SingleValue> {
         NOUNS.iter().flat_map(|(name, _, chinese)| chinese.iter().map(move |it| (*name, *it)));
     let places = nouns
         .filter_map(|(name, noun)| Some((text.find(noun)?, usize::MAX - noun.len(), name, noun)));
-    let (at, _, name, noun) = places.min()?;
-    let (subject, rest) = (without_fillers(&text[..at]), &text[at + noun.len()..]);
-    let subject = subject.trim_end_matches('新').to_owned();
-    let rest = rest.trim_start_matches(['现', '在', '已', '经', '又']);
-    let value = CHINESE_COPULAS.iter().find_map(|copula| rest.strip_prefix(copula))?;
+    let places: BTreeSet<_> = places.collect();
+    let told = |(at, _, name, noun): (usize, usize, &'static str, &'static str)| {
+        let rest = text[at + noun.len()..].trim_start_matches(['现', '在', '已', '经', '又']);
+        let value = CHINESE_COPULAS.iter().find_map(|copula| rest.strip_prefix(copula))?;
+        Some((&text[..at], name, rest, value))
+    };
+    let (subject, name, rest, value) = places.into_iter().find_map(told)?;
+    let subject = without_fillers(subject).trim_end_matches('新').to_owned();
     let value = value.trim_start_matches('了').trim_end_matches('了');
     let fits = is_short(value)
         && !value.starts_with(['不', '没', '什', '哪', '个', '很', '位'])
@@ -66,8 +90,11 @@ fn by_noun(text: &str) -> Option<SingleValue> {
     // 我的手机在充电 and 我的手机是黑色的 do not tell which one it is.
     let is_told = !NAMED.contains(&name)
         || rest.starts_with(['是', '叫', '换', '变', '改']) && !value.ends_with('的');
-    let subject = if subject.is_empty() && name == "deadline" { "it".to_owned() } else { subject };
-    SingleValue::new(&subject, name, value).filter(|_| fits && is_told)
+    let is_role = TEAM_ROLES.contains(&name);
+    let is_it = subject.is_empty() && (name == "deadline" || is_role);
+    let subject = if is_it { "it".to_owned() } else { subject };
+    let is_person = !is_role || is_chinese_name(value) && !value.ends_with(['子', '手', '人']);
+    SingleValue::new(&subject, name, value).filter(|_| fits && is_told && is_person)
 }
 
 /// Parses 我结婚了 and 我单身.
@@ -76,6 +103,7 @@ fn by_status(text: &str) -> Option<SingleValue> {
     MARITAL_STATUS.iter().find_map(|(status, _, phrases)| {
         let phrase = phrases.iter().find(|phrase| text.contains(**phrase))?;
         let (subject, rest) = text.split_once(phrase)?;
+        let subject = TIMES.iter().fold(subject.to_owned(), |subject, it| subject.replace(it, ""));
         let subject = subject.trim_end_matches(['还', '是', '又', '和']);
         let ends = rest.is_empty()
             || rest.chars().count() <= 2 && !rest.contains(['吗', '纪', '戒', '礼']);
@@ -88,11 +116,31 @@ fn by_status(text: &str) -> Option<SingleValue> {
 fn by_age(text: &str) -> Option<SingleValue> {
     let text = without_fillers(text).replace("满", "");
     let before = text.strip_suffix('岁')?.trim_end_matches("周");
-    let digits = before.len() - before.trim_end_matches(|c: char| c.is_ascii_digit()).len();
+    let is_digit = |c: char| c.is_ascii_digit() || CHINESE_DIGITS.contains(c);
+    let digits = before.len() - before.trim_end_matches(is_digit).len();
     let (subject, age) = before.split_at(before.len() - digits);
     let subject = subject.trim_end_matches('是');
-    let is_age = (1..=120).contains(&number(age)) && !subject.contains(['快', '近', '约', '岁']);
-    SingleValue::new(subject, "age", age).filter(|_| is_age && is_plain(subject))
+    let age = count(age).unwrap_or_default();
+    let is_age = (1..=120).contains(&age)
+        && !subject.contains(['快', '近', '约', '岁', '比', '差', '大', '小']);
+    SingleValue::new(subject, "age", &age.to_string()).filter(|_| is_age && is_plain(subject))
+}
+
+/// Reads a number up to 99 in digits of either script: 34, 三十四.
+pub(super) fn count(text: &str) -> Option<u32> {
+    if text.chars().all(|c| c.is_ascii_digit()) {
+        return text.parse().ok();
+    }
+    let digit = |c: char| CHINESE_DIGITS.chars().position(|it| it == c).map(|at| at as u32);
+    let one = |text: &str| match text.chars().collect::<Vec<_>>()[..] {
+        [] => Some(None),
+        [c] => digit(c).map(Some),
+        _ => None,
+    };
+    match text.split_once('十') {
+        Some((tens, ones)) => Some(10 * one(tens)?.unwrap_or(1) + one(ones)?.unwrap_or(0)),
+        None => one(text)?,
+    }
 }
 
 /// Parses 叫我小王就好.
@@ -118,7 +166,7 @@ fn by_verb(text: &str) -> Option<SingleValue> {
         // 现在在字节上班, as a clause after one about the user.
         let subject = if subject.is_empty() && *attribute != "name" { "我" } else { subject };
         let found = SingleValue::new(subject, attribute, value)?;
-        let fits = is_plain(subject) && is_short(value);
+        let fits = is_plain(subject) && is_short(value) && value != "一起";
         Some(found.moved(MOVES.iter().any(|verb| before.starts_with(verb)))).filter(|_| fits)
     })
 }

@@ -7,12 +7,16 @@
 
 use std::{collections::HashSet, sync::Arc};
 
-use super::{super::extract::SentenceJudge, words::normalized_words};
+use super::{
+    super::extract::SentenceJudge,
+    part_denials::{NO_CHANGE, says_same},
+    words::normalized_words,
+};
 use crate::{
     error::Result,
     sync::run_blocking,
     text::{language::is_cjk, terms::terms},
-    types::Memory,
+    types::{Memory, dot},
 };
 
 /// Statements that compete, as in training; each takes the encoder a millisecond.
@@ -33,6 +37,9 @@ pub(super) async fn doubted_statement(
 ) -> Result<Option<Memory>> {
     let is_compared = !near.is_empty() && says_change(new);
     let Some(judge) = judge.filter(|_| is_compared).cloned() else { return Ok(None) };
+    let new_words = normalized_words(new);
+    let says_other = |old: &Memory| !says_same(&new_words, &normalized_words(&old.content));
+    let near = near.into_iter().filter(says_other).collect();
     let new = new.to_owned();
     run_blocking(move || judge_doubted(&*judge, &new, near)).await
 }
@@ -59,8 +66,9 @@ fn says_change(text: &str) -> bool {
     if text.contains(is_cjk) && CHINESE_CHANGE.iter().any(|word| text.contains(word)) {
         return true;
     }
-    let words = normalized_words(text);
-    words.iter().any(|word| ENGLISH_CHANGE.contains(&word.as_str()))
+    let words = format!(" {} ", normalized_words(text).join(" "));
+    let words = NO_CHANGE.iter().fold(words, |words, it| words.replace(&format!(" {it} "), " "));
+    words.split(' ').any(|word| ENGLISH_CHANGE.contains(&word))
 }
 
 /// Words that say that something is not as it was.
@@ -105,10 +113,6 @@ fn compete(log_odds: &[f32]) -> Vec<f32> {
     weights.into_iter().map(|weight| weight / sum).collect()
 }
 
-fn dot(one: &[f32], other: &[f32]) -> f32 {
-    one.iter().zip(other).map(|(a, b)| a * b).sum()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -124,6 +128,9 @@ mod tests {
             "Note number 3 第3条",
             "The launch party is on 7 March in the garden",
             "我喜欢喝龙井茶",
+            "from now on use metric units",
+            "the server should be up by now",
+            "for now the tests pass",
         ] {
             assert!(!says_change(text), "{text}");
         }

@@ -9,10 +9,8 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::{
-    attributes::{
-        COPULAS, FAVOURITES, MARITAL_STATUS, MOVES, NOUNS, OCCUPATIONS, SEVERAL, SUBJECTS, VERBS,
-    },
-    chinese_value,
+    attributes::{FAVOURITES, LOOSE_NOUNS, MOVES, OCCUPATIONS, SEVERAL, SUBJECTS},
+    chinese_value, english_value,
     places::{is_same_place, may_contain},
     roles,
     words::normalized_words,
@@ -28,45 +26,17 @@ static PAST_PERIOD: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(&format!("(?i){english}|{chinese}")).expect("valid")
 });
 
-/// Most words of a subject, such as "my sister's new landlord".
-const MAX_SUBJECT_WORDS: usize = 5;
-
 /// Most words of a value; a longer one is a story.
 pub(super) const MAX_VALUE_WORDS: usize = 10;
 
 /// Most words beside the clause that gives a value; a statement with more would be lost with it.
 const MAX_OTHER_WORDS: usize = 6;
 
-/// Fewest digits of a phone number; "my phone is charging" has none.
-const MIN_PHONE_DIGITS: usize = 5;
+/// Status of whoever has a girlfriend or boyfriend, which only "single" contradicts.
+const PARTNERED: &str = "partnered";
 
 /// Subject of statements about the user.
 pub(super) const USER: &str = "i";
-
-/// English words around a subject or value that are no part of it.
-#[rustfmt::skip]
-const FILLERS: &[&str] = &[
-    "now", "currently", "just", "recently", "actually", "still", "already", "have", "finally", "again", "the", "new", "today", "please", "since",
-];
-
-/// Words after which a value is over: "to Rome last month".
-#[rustfmt::skip]
-const VALUE_ENDS: &[&str] = &[
-    "last", "this", "since", "because", "and", "but", "with", "in", "for", "yesterday", "ago", "from", "at", "instead", "anymore",
-];
-
-/// Words of no single subject.
-#[rustfmt::skip]
-const NO_SUBJECT: &[&str] = &[
-    "a", "an", "some", "one", "who", "what", "where", "if", "when", "not", "no", "never", "longer", "would", "might", "will", "could", "want",
-];
-
-/// Words of a value that is no name.
-#[rustfmt::skip]
-const NO_NAME: &[&str] = &[
-    "a", "an", "my", "our", "his", "her", "their", "home", "night", "nights", "peace", "myself", "you", "back", "later", "when", "if", "tomorrow", "crazy", "at",
-    "on", "before", "after", "soon", "maybe", "us", "them",
-];
 
 /// Value of a subject's attribute.
 #[derive(Debug, Clone, PartialEq)]
@@ -74,7 +44,7 @@ pub(super) struct SingleValue {
     pub(super) subject: String,
     pub(super) attribute: String,
     pub(super) value: String,
-    /// Set by a verb of moving: the old value is over even if the new one may contain it.
+    /// Set by a verb of moving, or "new" before a person: the old value is over even if both could hold.
     pub(super) is_move: bool,
 }
 
@@ -106,12 +76,7 @@ impl SingleValue {
         if words.iter().any(|word| word.contains(is_cjk)) {
             return chinese_value::parse(&words.concat());
         }
-        by_status(words)
-            .or_else(|| by_age(words))
-            .or_else(|| by_request(words))
-            .or_else(|| by_noun(words))
-            .or_else(|| by_verb(words))
-            .or_else(|| by_occupation(words))
+        english_value::parse(words)
     }
 
     /// Returns `true` if this gives another value to the same thing. A value that contains the other only says more, and
@@ -119,8 +84,8 @@ impl SingleValue {
     pub(super) fn differs_from(&self, old: &Self) -> bool {
         let is_same = self.subject == old.subject && self.attribute == old.attribute;
         is_same
-            && !self.value.contains(&old.value)
-            && !old.value.contains(&self.value)
+            && !says_within(&self.value, &old.value)
+            && !says_within(&old.value, &self.value)
             && !self.holds_beside(old)
     }
 
@@ -128,6 +93,11 @@ impl SingleValue {
         match self.attribute.as_str() {
             "home" => holds_in_both(&self.value, &old.value, self.is_move),
             "name" | "occupation" => is_one_of_several(&self.subject),
+            "marital status" => {
+                let values = [self.value.as_str(), &old.value];
+                values.contains(&PARTNERED) && !values.contains(&"single")
+            }
+            noun if LOOSE_NOUNS.contains(&noun) => !self.is_move,
             // Nobody grows younger; of two brothers one is.
             "age" => is_one_of_several(&self.subject) && number(&self.value) < number(&old.value),
             _ => false,
@@ -149,6 +119,19 @@ impl SingleValue {
     pub(super) fn moved(self, is_move: bool) -> Self {
         Self { is_move, ..self }
     }
+}
+
+/// Returns `true` if a value contains another at the bounds of numbers: 12月1日 is none of 12月15日, "1" none of "15".
+fn says_within(whole: &str, part: &str) -> bool {
+    let is_digit = |c: Option<char>| {
+        c.is_some_and(|c| c.is_ascii_digit() || "一二三四五六七八九十".contains(c))
+    };
+    whole.match_indices(part).any(|(at, part)| {
+        let (before, after) = (&whole[..at], &whole[at + part.len()..]);
+        let splits_start = is_digit(before.chars().next_back()) && is_digit(part.chars().next());
+        let splits_end = is_digit(part.chars().next_back()) && is_digit(after.chars().next());
+        !splits_start && !splits_end
+    })
 }
 
 /// Returns `true` for "from 2005 to 2010" and 2005年到2010年.
@@ -212,120 +195,6 @@ pub(super) fn number(value: &str) -> u32 {
     value.parse().unwrap_or_default()
 }
 
-/// Parses "I am married" and "I got divorced".
-fn by_status(words: &[String]) -> Option<SingleValue> {
-    let text = words.join(" ");
-    MARITAL_STATUS.iter().find_map(|(status, phrases, _)| {
-        let (subject, rest) = phrases.iter().find_map(|phrase| split_at_words(&text, phrase))?;
-        let ends =
-            rest.is_empty() || !rest.starts_with("in ") && *status != "single" || rest == "again";
-        let subject = without_fillers(&to_words(subject));
-        SingleValue::new(&subject.join(" "), "marital status", status)
-            .filter(|_| ends && is_subject(&subject) && subject.len() <= 3)
-    })
-}
-
-/// Parses "I am 29", "I turned 30" and "my son is 5 years old".
-fn by_age(words: &[String]) -> Option<SingleValue> {
-    let at = words.iter().position(|word| word == "am" || word == "turned")?;
-    let rest = without_fillers(&words[at + 1..]);
-    let (age, unit) = rest.split_first()?;
-    let unit = unit.join(" ");
-    let is_age = (1..=120).contains(&number(age))
-        && ["", "years old", "year old", "years", "yo"].contains(&unit.as_str());
-    let subject = without_fillers(&words[..at]);
-    let is_person = subject == ["i"] || subject.first().is_some_and(|word| word == "my");
-    let names_number = subject.iter().any(|word| is_noun(word) || word == "favourite");
-    SingleValue::new(&subject.join(" "), "age", age)
-        .filter(|_| is_age && is_person && !names_number && subject.len() <= 3)
-}
-
-/// Parses "call me Ann".
-fn by_request(words: &[String]) -> Option<SingleValue> {
-    let text = without_fillers(words).join(" ");
-    let (before, name) = split_at_words(&text, "call me")?;
-    let is_request =
-        ["", "you can", "just", "everyone", "people", "friends", "my friends"].contains(&before);
-    let name =
-        value_of(&to_words(name)).filter(|name| is_name(name) && name.split(' ').count() <= 3)?;
-    SingleValue::new(USER, "name", &name).filter(|_| is_request)
-}
-
-/// Parses "SUBJECT live in VALUE".
-fn by_verb(words: &[String]) -> Option<SingleValue> {
-    VERBS.iter().find_map(|(attribute, verb)| {
-        let verb_words: Vec<&str> = verb.split(' ').collect();
-        let at = words.windows(verb_words.len()).position(|part| part == &verb_words[..])?;
-        let mut subject = without_fillers(&words[..at]);
-        // "I am living in".
-        subject.pop_if(|word| word == "am");
-        let value = value_of(&words[at + verb_words.len()..]).filter(|value| is_name(value))?;
-        let fits = (1..=MAX_SUBJECT_WORDS).contains(&subject.len()) && is_subject(&subject);
-        let found = SingleValue::new(&subject.join(" "), attribute, &value).filter(|_| fits)?;
-        Some(found.moved(MOVES.contains(verb)))
-    })
-}
-
-/// Parses "my NOUN is VALUE", "the NOUN of X is VALUE" and "the X NOUN was moved to VALUE".
-fn by_noun(words: &[String]) -> Option<SingleValue> {
-    let text = words.join(" ");
-    let (subject, value) = COPULAS.iter().find_map(|copula| split_at_words(&text, copula))?;
-    let subject = without_fillers(&to_words(subject));
-    let fits = (1..=MAX_SUBJECT_WORDS).contains(&subject.len()) && is_subject(&subject);
-    let (attribute, owner) = favourite_of(&subject).or_else(|| noun_of(&subject))?;
-    let value = value_of(&to_words(value))?;
-    let digits = value.chars().filter(char::is_ascii_digit).count();
-    let is_number = attribute != "phone" || digits >= MIN_PHONE_DIGITS;
-    SingleValue::new(&owner, &attribute, &value).filter(|_| fits && is_number)
-}
-
-/// Splits "my favourite colour" into the attribute and its owner.
-fn favourite_of(subject: &[String]) -> Option<(String, String)> {
-    let at = subject.iter().position(|word| word == "favourite")?;
-    let thing = subject[at + 1..].join(" ");
-    let owner = owner_of(&subject[..at]);
-    (!thing.is_empty() && !owner.is_empty()).then(|| (format!("favourite {thing}"), owner))
-}
-
-/// Splits "my name", "the project deadline" and "deadline of the project" into the attribute and its owner.
-fn noun_of(subject: &[String]) -> Option<(String, String)> {
-    let at = subject.iter().position(|word| is_noun(word))?;
-    let noun = NOUNS.iter().find(|(_, english, _)| english.contains(&subject[at].as_str()))?.0;
-    let (before, after) = (owner_of(&subject[..at]), &subject[at + 1..]);
-    let owner = match after.split_first() {
-        Some((of, owner)) if of == "of" || of == "for" => owner_of(owner),
-        Some(_) => return None,
-        None => before,
-    };
-    // "The deadline" has no owner, and is one thing.
-    let owner = if owner.is_empty() && noun == "deadline" { "it".to_owned() } else { owner };
-    (!owner.is_empty()).then(|| (noun.to_owned(), owner))
-}
-
-fn owner_of(words: &[String]) -> String {
-    match words {
-        [my] if my == "my" => USER.to_owned(),
-        _ => words.join(" ").trim_end_matches("'s").to_owned(),
-    }
-}
-
-/// Parses "I am a software engineer".
-fn by_occupation(words: &[String]) -> Option<SingleValue> {
-    let at = words.iter().position(|word| word == "am")?;
-    let rest = without_fillers(&words[at + 1..]);
-    let (article, rest) = rest.split_first()?;
-    let value = value_of(rest)?;
-    let last = value.split(' ').next_back()?;
-    let is_job = OCCUPATIONS.iter().any(|(english, _)| *english == last);
-    let subject = without_fillers(&words[..at]);
-    SingleValue::new(&subject.join(" "), "occupation", &value)
-        .filter(|_| is_job && (article == "a" || article == "an") && is_subject(&subject))
-}
-
-fn is_noun(word: &str) -> bool {
-    NOUNS.iter().any(|(_, english, _)| english.contains(&word))
-}
-
 /// Names a subject as both languages do: the user is "i", 我老婆 is "my wife".
 fn canonical_subject(subject: &str) -> String {
     let chinese = subject.trim_start_matches('我').trim_start_matches('的').trim_end_matches('的');
@@ -340,44 +209,11 @@ fn canonical_subject(subject: &str) -> String {
         None => match subject.strip_prefix("my ").unwrap_or_default() {
             "mum" | "mom" => "my mother".to_owned(),
             "dad" => "my father".to_owned(),
-            _ => subject.strip_prefix("our ").unwrap_or(subject).to_owned(),
+            owned => match owned.split(' ').collect::<Vec<_>>()[..] {
+                // "My cat Luna" is Luna.
+                [kind, name] if SEVERAL.contains(&kind) => name.to_owned(),
+                _ => subject.strip_prefix("our ").unwrap_or(subject).to_owned(),
+            },
         },
     }
-}
-
-/// "A meeting in Paris" is one of several, "the meeting" is one; and what is denied or asked has no value.
-fn is_subject(words: &[String]) -> bool {
-    !words.iter().any(|word| NO_SUBJECT.contains(&word.as_str()))
-}
-
-/// "In a small flat" and "at home" hold beside any place.
-fn is_name(value: &str) -> bool {
-    !value.split(' ').any(|word| NO_NAME.contains(&word))
-}
-
-fn without_fillers(words: &[String]) -> Vec<String> {
-    words.iter().filter(|word| !FILLERS.contains(&word.as_str())).cloned().collect()
-}
-
-fn to_words(text: &str) -> Vec<String> {
-    text.split(' ').filter(|word| !word.is_empty()).map(str::to_owned).collect()
-}
-
-/// Splits a text of words around a phrase.
-fn split_at_words<'t>(text: &'t str, phrase: &str) -> Option<(&'t str, &'t str)> {
-    let starts = text.match_indices(phrase).map(|(at, _)| at);
-    let is_whole = |&at: &usize| {
-        let (before, after) = (&text[..at], &text[at + phrase.len()..]);
-        (before.is_empty() || before.ends_with(' ')) && (after.is_empty() || after.starts_with(' '))
-    };
-    let at = starts.into_iter().find(is_whole)?;
-    Some((text[..at].trim(), text[at + phrase.len()..].trim()))
-}
-
-fn value_of(words: &[String]) -> Option<String> {
-    let end = words.iter().position(|word| VALUE_ENDS.contains(&word.as_str()));
-    let value = without_fillers(&words[..end.unwrap_or(words.len())]);
-    let is_denied = value.iter().any(|word| word == "not");
-    let fits = (1..=MAX_VALUE_WORDS).contains(&value.len()) && !is_denied;
-    fits.then(|| value.join(" "))
 }

@@ -11,7 +11,7 @@ use crate::text::language::is_cjk;
 const ALSO: &[&str] = &["also", "too", "another", "besides", "additionally", "也", "还", "另"];
 
 /// English words that deny a statement.
-const DENIALS: &[&str] =
+pub(super) const DENIALS: &[&str] =
     &["not", "no", "never", "longer", "anymore", "stopped", "quit", "used", "without"];
 
 /// Phrases that end a habit or say that something holds after all, and what stands for them in comparisons.
@@ -72,24 +72,25 @@ const OFTEN: &[&str] = &[
 ];
 
 /// Amounts of a habit: 两杯, 一包.
-static AMOUNT: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new("[0-9一二两三四五六七八九十半几]+[杯根包支瓶罐盒次碗]").expect("valid")
+pub(super) static AMOUNT: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new("[0-9一二两三四五六七八九十半几]+(?:个人|[杯根包支瓶罐盒次碗名位人])")
+        .expect("valid")
 });
 
 /// Chinese verbs of habits, which 戒 leaves out: 我戒烟了 denies 我抽烟.
 const CHINESE_HABIT_VERBS: &[char] = &['抽', '吸', '喝', '吃', '玩', '嚼'];
 
 /// Chinese words that say how often.
-const CHINESE_OFTEN: &[&str] = &[
+pub(super) const CHINESE_OFTEN: &[&str] = &[
     "周末", "晚上", "早上", "每天", "每周", "经常", "常常", "平时", "一直", "都", "会", "把",
     "早就",
 ];
 
 /// English words that say nothing about what is denied.
 #[rustfmt::skip]
-const FILLERS: &[&str] = &[
+pub(super) const FILLERS: &[&str] = &[
     "do", "did", "am", "are", "is", "be", "been", "being", "have", "a", "an", "the", "any", "more", "again", "now", "currently", "still",
-    "already", "just", "really", "actually", "to", "so", "and", "but",
+    "already", "just", "really", "actually", "to", "so", "and", "or", "but",
 ];
 
 /// Chinese words that deny a statement, longest first.
@@ -106,8 +107,23 @@ const CONTRACTIONS: &[(&str, &str)] = &[
     ("i'm", "i am"),
     ("i've", "i have"),
     ("can't", "can not"),
+    ("cannot", "can not"),
     ("won't", "will not"),
     ("let's", "let us"),
+];
+
+/// Forms of verbs and spellings of words, and what stands for them in comparisons.
+#[rustfmt::skip]
+const PLAIN_FORMS: &[(&str, &str)] = &[
+    ("is", "am"), ("does", "do"), ("has", "have"), ("lives", "live"), ("living", "live"), ("lived", "live"), ("works", "work"), ("working", "work"),
+    ("worked", "work"), ("moves", "move"), ("moving", "move"), ("runs", "run"), ("running", "run"), ("listens", "listen"), ("listening", "listen"),
+    ("resides", "reside"), ("residing", "reside"), ("joins", "joined"), ("likes", "like"), ("loves", "love"), ("hates", "hate"), ("drinks", "drink"),
+    ("drinking", "drink"), ("eats", "eat"), ("eating", "eat"), ("smokes", "smoke"), ("smoking", "smoke"), ("uses", "use"), ("using", "use"),
+    ("wants", "want"), ("prefers", "prefer"), ("plays", "play"), ("playing", "play"), ("speaks", "speak"), ("owns", "own"), ("takes", "take"),
+    ("taking", "take"), ("drives", "drive"), ("driving", "drive"), ("studies", "study"), ("studying", "study"), ("teaches", "teach"),
+    ("teaching", "teach"), ("learns", "learn"), ("learning", "learn"), ("wears", "wear"), ("wearing", "wear"), ("requires", "require"),
+    ("needs", "need"), ("meets", "meet"), ("supports", "support"), ("goes", "go"), ("favorite", "favourite"), ("favorites", "favourite"),
+    ("color", "colour"), ("film", "movie"),
 ];
 
 /// Names of the user in statements of an agent; `’s` is left to [`first_person`].
@@ -235,14 +251,14 @@ fn bare_chinese_habit(text: &str) -> String {
 }
 
 /// Returns a statement without its denial, and `true` if it has one.
-fn denied(words: &[String]) -> (Vec<String>, bool) {
+pub(super) fn denied(words: &[String]) -> (Vec<String>, bool) {
     if words.iter().any(|word| word.contains(is_cjk)) {
         return denied_chinese(&words.concat());
     }
     let is_denied = words.iter().any(|word| DENIALS.contains(&word.as_str()));
     let says =
         |word: &&String| !DENIALS.contains(&word.as_str()) && !FILLERS.contains(&word.as_str());
-    let mut rest: Vec<String> = words.iter().filter(says).cloned().collect();
+    let mut rest: Vec<String> = words.iter().filter(says).map(|it| one_of(it)).collect();
     // "I" alone says nothing that could be denied.
     if rest == ["i"] {
         rest.clear();
@@ -250,10 +266,18 @@ fn denied(words: &[String]) -> (Vec<String>, bool) {
     (rest, is_denied)
 }
 
+/// Returns "approval" for "approvals": what needs two of them needs one.
+fn one_of(word: &str) -> String {
+    let is_plural =
+        word.len() > 4 && !word.ends_with("ss") && !word.ends_with("us") && !word.ends_with("is");
+    word.strip_suffix('s').filter(|_| is_plural).unwrap_or(word).to_owned()
+}
+
 fn denied_chinese(text: &str) -> (Vec<String>, bool) {
     let is_denied = CHINESE_DENIALS.iter().any(|word| text.contains(word));
     let removed = CHINESE_DENIALS.iter().chain(CHINESE_FILLERS);
     let rest = removed.fold(text.to_owned(), |rest, word| rest.replace(word, ""));
+    let rest = rest.replace("可以", "能").replace("能够", "能");
     let says = rest.chars().any(|c| c != '我');
     (if says { vec![rest] } else { Vec::new() }, is_denied)
 }
@@ -308,34 +332,6 @@ fn first_person(words: &[String]) -> Vec<String> {
 
 /// Returns verbs of statements as they follow "i"; other words stay.
 fn plain_verb(word: &str) -> String {
-    let plain = match word {
-        "is" => return "am".to_owned(),
-        "does" => "do",
-        "has" => "have",
-        "lives" | "living" | "lived" => "live",
-        "works" | "working" | "worked" => "work",
-        "moves" | "moving" => "move",
-        "runs" | "running" => "run",
-        "listens" | "listening" => "listen",
-        "resides" | "residing" => "reside",
-        "joins" => "joined",
-        "likes" => "like",
-        "loves" => "love",
-        "hates" => "hate",
-        "drinks" | "drinking" => "drink",
-        "eats" | "eating" => "eat",
-        "smokes" | "smoking" => "smoke",
-        "uses" | "using" => "use",
-        "wants" => "want",
-        "prefers" => "prefer",
-        "plays" | "playing" => "play",
-        "speaks" => "speak",
-        "owns" => "own",
-        "goes" => "go",
-        "favorite" | "favorites" => "favourite",
-        "color" => "colour",
-        "film" => "movie",
-        other => other,
-    };
-    plain.to_owned()
+    let form = PLAIN_FORMS.iter().find(|(form, _)| *form == word);
+    form.map_or(word, |(_, plain)| plain).to_owned()
 }

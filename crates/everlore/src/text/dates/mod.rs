@@ -56,6 +56,8 @@ pub struct TimeMention {
     /// Wider range, for when nothing was said in the narrow one: people miscount days by one, and "this morning" may be
     /// noon.
     pub widened: (Timestamp, Timestamp),
+    /// Coming occurrence of a holiday that is named without a year; `start` and `end` are those of the latest.
+    pub coming: Option<(Timestamp, Timestamp)>,
 }
 
 /// Finds the times that `text` names, in order, as seen from `now` and in its zone.
@@ -72,7 +74,8 @@ pub fn find_times(text: &str, now: &Zoned) -> Vec<TimeMention> {
             let span = tokens[at].start..tokens[next - 1].end;
             let is_earlier = matches!(when, TimeExpr::Earlier(_));
             let wider = resolve::widen(when, now).unwrap_or((start, end));
-            times.push(TimeMention { start, end, span, is_earlier, widened: wider });
+            let coming = resolve::coming_holiday(when, now);
+            times.push(TimeMention { start, end, span, is_earlier, widened: wider, coming });
         }
         at = next;
     }

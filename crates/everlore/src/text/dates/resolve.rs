@@ -32,6 +32,15 @@ pub(super) fn resolve(when: TimeExpr, now: &Zoned) -> Option<TimestampRange> {
     (start < end).then_some((start, end))
 }
 
+/// Returns the next occurrence of a holiday that is named without a year; `None` for all else.
+pub(super) fn coming_holiday(when: TimeExpr, now: &Zoned) -> Option<TimestampRange> {
+    let TimeExpr::In(DateExpr::Annual { period, year: YearRef::Recent, part }) = when else {
+        return None;
+    };
+    let AnnualPeriod::Holiday(_) = period else { return None };
+    resolve_date(DateExpr::Annual { period, year: YearRef::Coming, part }, now)
+}
+
 /// Returns the wider range that a part of a day or a number of days may mean.
 pub(super) fn widen(when: TimeExpr, now: &Zoned) -> Option<TimestampRange> {
     let whole = |moment| match moment {

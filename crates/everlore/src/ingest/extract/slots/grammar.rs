@@ -10,6 +10,7 @@ use crate::{
     text::{
         dates::{find_times, mentions_time},
         language::Language,
+        programs::is_program,
     },
     types::{Attribute, Slot, USER_SUBJECT},
 };
@@ -36,6 +37,10 @@ pub(super) struct GrammarTable {
     pub(super) continuations: &'static str,
     /// Clause without a subject, which inherits that of the clause before it.
     pub(super) subjectless: &'static str,
+    /// Clause with a being of its own, a comma, and a clause without a subject that is about this being.
+    pub(super) introductions: &'static str,
+    /// Subject of a clause that names a person related to the user.
+    pub(super) related_subject: &'static str,
     pub(super) first_person: &'static str,
     /// Subjects with which a clause can stand on its own.
     pub(super) own_subject: &'static str,
@@ -50,8 +55,16 @@ pub(super) struct GrammarTable {
     pub(super) rules: &'static [GrammarRule],
 }
 
-/// Pattern of a slot. Captures: `v` is the value, `old` the replaced value, `rel` a person related to the user, `what`
-/// another subject.
+/// Capitalized words at the beginning of a sentence that name nobody.
+#[rustfmt::skip]
+const NOT_NAMES: [&str; 28] = [
+    "He", "She", "It", "They", "We", "You", "This", "That", "These", "Those", "There", "Everyone", "Everybody", "Someone",
+    "Somebody", "Anyone", "Anybody", "Nobody", "Who", "What", "One", "Nothing", "Everything", "Something", "Here", "Half",
+    "Which", "Nature",
+];
+
+/// Pattern of a slot. Captures: `v` is the value, `old` the replaced value, `rel` a person related to the user, `who` a
+/// person by name, `what` another subject.
 pub(super) struct GrammarRule {
     attribute: Attribute,
     pattern: &'static str,
@@ -93,6 +106,8 @@ pub(super) struct Grammar {
     clause_breaks: Regex,
     continuations: Regex,
     subjectless: Regex,
+    introductions: Regex,
+    related_subject: Regex,
     first_person: Regex,
     own_subject: Regex,
     tails: Regex,
@@ -129,6 +144,8 @@ impl Grammar {
             clause_breaks: compile(table.clause_breaks),
             continuations: compile(table.continuations),
             subjectless: compile(table.subjectless),
+            introductions: compile(table.introductions),
+            related_subject: compile(table.related_subject),
             first_person: compile(table.first_person),
             own_subject: compile(table.own_subject),
             tails: compile(table.tails),
@@ -182,8 +199,9 @@ impl Grammar {
                 has_question_clause = true;
                 break;
             }
-            if self.is_subjectless(part, &clauses) {
-                clauses.push(Clause { start, text: format!("我{part}"), stands_alone: false });
+            if let Some(subject) = self.inherited_subject(part, &clauses) {
+                let text = format!("{subject}{part}");
+                clauses.push(Clause { start, text, stands_alone: false });
                 continue;
             }
             match clauses.last_mut() {
@@ -216,9 +234,16 @@ impl Grammar {
         parts
     }
 
-    fn is_subjectless(&self, part: &str, before: &[Clause]) -> bool {
-        self.subjectless.is_match(part)
-            && before.iter().any(|it| self.first_person.is_match(&it.text))
+    /// Returns the subject that a clause without one takes from those before it: the user, or a relative that the last
+    /// of them is about; `None` if it has a subject, or is about a being that the last one introduces.
+    fn inherited_subject<'a>(&self, part: &str, before: &'a [Clause]) -> Option<&'a str> {
+        let last = before.iter().rev().find(|it| self.first_person.is_match(&it.text))?;
+        let is_of_other = self.introductions.is_match(&format!("{},{part}", last.text));
+        if is_of_other || !self.subjectless.is_match(part) {
+            return None;
+        }
+        let related = self.related_subject.find(&last.text);
+        Some(related.map_or("我", |subject| subject.as_str()))
     }
 
     pub(super) fn match_sentence<'a>(&'a self, sentence: &'a str) -> Option<RuleMatch<'a>> {
@@ -280,12 +305,23 @@ impl RuleMatch<'_> {
         if has_start_date(attribute) {
             value = self.trim_value(&without_dates(&value, now));
         }
+        if attribute == Attribute::Employer {
+            value = employer_alone(&value)?;
+        }
         if value.is_empty() || value.chars().count() > MAX_VALUE_CHARS {
             return None;
         }
+        // "We moved from Jira to Linear": nobody lives there.
+        let is_tool = attribute == Attribute::Home
+            && [Some(&*value), self.replaced()].into_iter().flatten().any(is_program);
+        let attribute = if is_tool { Attribute::Uses } else { attribute };
         let of = |rel: &str| format!("{USER_SUBJECT}'s {rel}");
-        let subject =
-            self.capture("rel").map(of).or_else(|| self.capture("what").map(str::to_lowercase));
+        let named = self.capture("who");
+        if named.is_some_and(|name| NOT_NAMES.contains(&name)) {
+            return None;
+        }
+        let related = self.capture("rel").map(of).or_else(|| named.map(str::to_owned));
+        let subject = related.or_else(|| self.capture("what").map(str::to_lowercase));
         let subject = subject.unwrap_or_else(|| USER_SUBJECT.to_owned());
         Some(Slot { subject, attribute, value, ended: self.rule.has_ended })
     }
@@ -308,6 +344,24 @@ impl RuleMatch<'_> {
         value[..end].trim_matches(marks).to_owned()
     }
 }
+
+/// Returns an employer without what the sentence says beside it: "Contoso and now work at Northwind"; `None` for a time or
+/// an industry.
+fn employer_alone(value: &str) -> Option<String> {
+    let end = BESIDE_EMPLOYER.find(value).map_or(value.len(), |beside| beside.start());
+    let name = value[..end].trim();
+    (!name.is_empty() && !NO_EMPLOYER.is_match(name)).then(|| name.to_owned())
+}
+
+static BESIDE_EMPLOYER: LazyLock<Regex> = LazyLock::new(|| {
+    let words = r" (?i:and|but|so|then) (?:(?i:i|we|it|now|then|am|just|currently|recently|really|have|had|will)\b|[a-z]+ (?:it|in|at|on|as|for|to|my|the|there|from|with|every|now)\b)| (?i:as) (?i:an?|the|their|our|my)\b";
+    Regex::new(words).expect("the pattern is valid")
+});
+
+static NO_EMPLOYER: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"^(?:夜里|晚上|夜间|白天|半夜|深夜|凌晨|早上|上午|中午|下午|傍晚|周末|平时|假期|节假日)$|(?:行业|领域|圈子?)$")
+        .expect("the pattern is valid")
+});
 
 fn has_no_date(text: &str, now: &Zoned) -> bool {
     !mentions_time(text) && find_times(text, now).is_empty()

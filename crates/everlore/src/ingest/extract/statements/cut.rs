@@ -4,7 +4,10 @@ use std::{ops::Range, sync::LazyLock};
 
 use regex::Regex;
 
-use crate::text::{language::is_cjk, secrets::find_mask, sentences::sentences};
+use crate::{
+    ingest::extract::withdrawal::withdrawal_boundary,
+    text::{language::is_cjk, secrets::find_mask, sentences::sentences},
+};
 
 /// Most sentences of a message that are judged, half of them at its beginning and half at its end: each costs some
 /// milliseconds, and a longer message is a text that was pasted.
@@ -51,7 +54,7 @@ impl CutMessage {
         let text = own_lines(message);
         let mut parts = Vec::new();
         let mut sentence = 0;
-        for span in sentence_spans(&text) {
+        for span in sentence_spans(&text).into_iter().flat_map(|span| cut_withdrawal(&text, span)) {
             // What stands beside a masked secret is worth keeping without it.
             let is_masked = find_mask(&text[span.clone()]).is_some();
             let longest = if is_masked { 0 } else { MAX_SENTENCE_WIDTH };
@@ -149,6 +152,16 @@ fn has_open_quote(text: &str) -> bool {
         let count = |mark: char| text.chars().filter(|c| *c == mark).count();
         if open == close { count(*open) % 2 == 1 } else { count(*open) > count(*close) }
     })
+}
+
+/// Cuts a request to forget something from the statement beside it.
+fn cut_withdrawal(text: &str, span: Range<usize>) -> Vec<Range<usize>> {
+    let sentence = &text[span.clone()];
+    let boundary = Some(sentence).filter(|it| width(it) <= MAX_SENTENCE_WIDTH);
+    let Some(at) = boundary.and_then(withdrawal_boundary) else { return vec![span] };
+    let marks = |c: char| c.is_whitespace() || matches!(c, ',' | '，' | ';' | '；' | ':' | '：');
+    let (first, rest) = (&sentence[..at], sentence[at..].trim_start_matches(marks));
+    vec![span_in(text, first), span_in(text, rest)]
 }
 
 /// Cuts a sentence that is wider than `longest` into groups of clauses.

@@ -27,6 +27,36 @@ static BARE_WEEKDAY: LazyLock<Regex> = LazyLock::new(|| {
         .expect("valid")
 });
 
+/// Parts of a day without their day, which name an hour of any day: 下午, "in the morning".
+static PART_OF_DAY: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?i)^(?:in |at )?(?:the )?(?:morning|noon|afternoon|evening|night|midnight)s?$|^(?:一?大早|清早|清晨|早晨|早上|上午|中午|下午|傍晚|晚上|夜里|深夜|半夜|凌晨)$")
+        .expect("valid")
+});
+
+/// Rules for every such day: 周五不要安排会议, "no meetings on Friday".
+static STANDING: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?i)\b(?:no|never|only|avoid|don['’]?t|do not)\b|不要|不能|不许|不接|不用|别给|别在|从不|从来|只|固定|习惯")
+        .expect("valid")
+});
+
+/// Reminders, which are no rule for every such day.
+static REMINDER: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"(?i)\bforget\b|\bremember\b|忘|记得").expect("valid"));
+
+/// Weekday that is joined to the text before it or after it: "Monday and Wednesday" is a habit as often as not.
+static JOINED_AFTER: LazyLock<Regex> =
+    LazyLock::new(|| joined(r"^\s*(?:{and})\s*(?:on )?(?:{day})"));
+static JOINED_BEFORE: LazyLock<Regex> =
+    LazyLock::new(|| joined(r"(?:{day})[早上中下晚午]*\s*(?:\([^)]*\))?\s*(?:{and})\s*$"));
+
+fn joined(pattern: &str) -> Regex {
+    let day =
+        r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?|(?:周|星期|礼拜|週|禮拜)[一二三四五六日天]";
+    let and = r"and|or|&|/|、|和|与|跟|及|或";
+    let pattern = pattern.replace("{day}", day).replace("{and}", and);
+    Regex::new(&format!("(?i){pattern}")).expect("valid")
+}
+
 /// Bare days of a month: 七号 may also be a house number.
 static BARE_MONTH_DAY: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"(?i)^(?:on |by )?the \d{1,2}(?:st|nd|rd|th)$|^[\d一二三四五六七八九十]+[号號日]$")
@@ -89,11 +119,10 @@ pub(super) fn with_dates(text: &str, now: &Zoned, language: Language) -> String 
         if DURATION.is_match(words) || CONTINUES.is_match(&text[mention.span.end..]) {
             continue;
         }
-        if DateCycle::of(words) == DateCycle::Week && COUNTED.is_match(&text[..mention.span.start])
-        {
+        let tense = tense_of_mention(text, &mention, language);
+        if PART_OF_DAY.is_match(words) || may_be_any(text, words, &mention, tense) {
             continue;
         }
-        let tense = tense_of_mention(text, &mention, language);
         let resolver = DateResolver { now, language, tense, is_recurring };
         if let Some(date) = resolver.date_beside(words, &mention) {
             dated.push_str(&text[end..mention.span.end]);
@@ -103,6 +132,20 @@ pub(super) fn with_dates(text: &str, now: &Zoned, language: Language) -> String 
     }
     dated.push_str(&text[end..]);
     dated
+}
+
+/// Returns `true` for a weekday or a day of the month that may be every such day.
+fn may_be_any(text: &str, words: &str, mention: &TimeMention, tense: Tense) -> bool {
+    let (before, after) = (&text[..mention.span.start], &text[mention.span.end..]);
+    let is_rule = tense != Tense::Past && STANDING.is_match(text) && !REMINDER.is_match(text);
+    match DateCycle::of(words) {
+        DateCycle::Week => {
+            let is_joined = JOINED_AFTER.is_match(after) || JOINED_BEFORE.is_match(before);
+            COUNTED.is_match(before) || is_joined || is_rule
+        }
+        DateCycle::Month => is_rule,
+        DateCycle::None | DateCycle::Year => false,
+    }
 }
 
 /// Returns the tense of a time: a day of the month that something *is* on lies ahead.
@@ -148,7 +191,7 @@ impl DateResolver<'_> {
             return None;
         }
         let step = DateCycle::of(words);
-        if step != DateCycle::None && self.is_recurring {
+        if (step != DateCycle::None || mention.coming.is_some()) && self.is_recurring {
             return None;
         }
         if mention.start == Timestamp::MIN {
@@ -158,7 +201,10 @@ impl DateResolver<'_> {
         if OF_NAMED_MONTH.is_match(words) && is_over && self.tense != Tense::Past {
             return None;
         }
-        let (start, end) = self.occurrence(mention, step)?;
+        let (start, end) = match mention.coming {
+            Some(coming) => self.holiday(mention, coming)?,
+            None => self.occurrence(mention, step)?,
+        };
         let hours = end.timestamp().duration_since(start.timestamp()).as_hours();
         let (_, english, chinese) = DATE_FORMATS.iter().find(|(most, ..)| hours <= *most)?;
         let is_whole_year = start.month() == 1 && start.day() == 1;
@@ -174,6 +220,22 @@ impl DateResolver<'_> {
         let end = self.zoned(mention.end);
         let end = if end > *self.now { end } else { step.next(&end)? };
         Some(self.format_date(&end, "before %-d %B %Y", "%Y年%-m月%-d日之前"))
+    }
+
+    /// Returns the occurrence of a holiday; without a tense it may be every one.
+    fn holiday(
+        &self,
+        latest: &TimeMention,
+        coming: (Timestamp, Timestamp),
+    ) -> Option<(Zoned, Zoned)> {
+        let is_on = self.zoned(latest.end) > *self.now;
+        let (start, end) = match self.tense {
+            _ if is_on => (latest.start, latest.end),
+            Tense::Past => (latest.start, latest.end),
+            Tense::Future => coming,
+            Tense::Unclear => return None,
+        };
+        Some((self.zoned(start), self.zoned(end)))
     }
 
     /// Returns the occurrence of a date that comes again: the last for the past, the next otherwise.
@@ -361,5 +423,72 @@ mod tests {
         ] {
             assert_eq!(dated(text, NOVEMBER), text);
         }
+    }
+
+    #[test]
+    fn arrangements_and_what_is_done_tell_the_year() {
+        for (text, expected) in [
+            (
+                "I've got a flight to Guangzhou on 22 January, back on 9 February.",
+                "I've got a flight to Guangzhou on 22 January (22 January 2027), back on 9 February (9 February 2027).",
+            ),
+            (
+                "I've booked a table for 5 January",
+                "I've booked a table for 5 January (5 January 2027)",
+            ),
+            (
+                "We've got tickets for the opera on 14 January",
+                "We've got tickets for the opera on 14 January (14 January 2027)",
+            ),
+            (
+                "I've got my exam on 10 February",
+                "I've got my exam on 10 February (10 February 2027)",
+            ),
+            ("I had an exam on 22 January", "I had an exam on 22 January (22 January 2026)"),
+            ("我婆婆九月回老家了", "我婆婆九月(2026年9月)回老家了"),
+            ("我三月换的工作", "我三月(2026年3月)换的工作"),
+            ("我们五月结的婚", "我们五月(2026年5月)结的婚"),
+            ("我们三月就要结婚了", "我们三月(2027年3月)就要结婚了"),
+            ("已经订好了1月22号的机票", "已经订好了1月22号(2027年1月22日)的机票"),
+        ] {
+            assert_eq!(dated(text, NOVEMBER), expected);
+        }
+    }
+
+    #[test]
+    fn a_holiday_is_the_coming_one_if_it_is_planned_and_the_last_if_it_is_over() {
+        for (text, expected) in [
+            ("春节打算带全家去哈尔滨", "春节(2027年2月)打算带全家去哈尔滨"),
+            ("圣诞节我们要去爱尔兰", "圣诞节(2026年12月24日那周)我们要去爱尔兰"),
+            (
+                "We're going to Rome at Easter",
+                "We're going to Rome at Easter (the week of 26 March 2027)",
+            ),
+            ("We went to Rome at Easter", "We went to Rome at Easter (the week of 3 April 2026)"),
+            ("At Christmas we go to my parents", "At Christmas we go to my parents"),
+            ("每年清明我都回大邑扫墓", "每年清明我都回大邑扫墓"),
+        ] {
+            assert_eq!(dated(text, NOVEMBER), expected);
+        }
+    }
+
+    #[test]
+    fn habits_and_parts_of_a_day_get_no_date() {
+        for text in [
+            "我每周日上午去教会。",
+            "我学二胡，每周五下午上课。",
+            "开会我只排在下午，上午留给自己做设计。",
+            "我上午不接电话。",
+            "我每天下午喝一杯茶。",
+            "周五不要给我安排会议。",
+            "我的普拉提课改到周一和周三了。",
+            "My yoga class moved to Monday and Wednesday.",
+            "No meetings on Friday please",
+            "I only take calls in the afternoon",
+        ] {
+            assert_eq!(dated(text, NOVEMBER), text);
+        }
+        let reminder = "Don't forget the report is due on Friday";
+        assert_eq!(dated(reminder, NOVEMBER), format!("{reminder} (20 November 2026)"));
     }
 }

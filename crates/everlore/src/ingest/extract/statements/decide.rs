@@ -2,9 +2,10 @@
 
 use super::super::{
     judge::{
-        CLEARLY_UNASSERTED, CORRECTION_LOG_ODDS, FRAMED_RULE_LOG_ODDS, KEEP_LOG_ODDS,
-        MAX_UNASSERTED, MIN_CORRECTION, PATTERN_LOG_ODDS, SURE_LOG_ODDS, correction_probability,
-        probability, unasserted_log_odds,
+        CLEARLY_UNASSERTED, COMPLETED_LOG_ODDS, CORRECTION_LOG_ODDS, DOUBTFULLY_UNASSERTED,
+        FRAMED_RULE_LOG_ODDS, KEEP_LOG_ODDS, MAX_UNASSERTED, MIN_CORRECTION, PATTERN_LOG_ODDS,
+        SURE_ALONE_LOG_ODDS, SURE_LOG_ODDS, correction_probability, probability,
+        unasserted_log_odds,
     },
     slots::FoundSlot,
 };
@@ -26,6 +27,10 @@ pub(super) struct JudgedSentence {
     /// Judgement of a sentence in which a pattern finds a slot, without the text around it: a greeting before a plain
     /// statement says nothing about it.
     pub(super) alone: Option<SentenceScores>,
+    /// Judgement of it with what its speaker left out, or without the words that only tell that it is a correction.
+    pub(super) completed: Option<SentenceScores>,
+    /// Set if it is an open correction that states something whole.
+    pub(super) is_open_correction: bool,
     pub(super) slots: Vec<FoundSlot>,
     /// Set if it asks to be remembered.
     pub(super) is_requested: bool,
@@ -76,7 +81,8 @@ impl JudgedSentence {
             return is_kept.then_some(KeepReason::new(scores.kind, REQUESTED_CONFIDENCE));
         }
         let least = if self.is_framed { SURE_LOG_ODDS } else { KEEP_LOG_ODDS };
-        if let Some(reason) = self.by_new_beginning() {
+        let sure = self.by_new_beginning().or_else(|| self.by_open_correction(scores));
+        if let Some(reason) = sure.or_else(|| self.by_sure_alone(scores)) {
             return Some(reason);
         }
         if unasserted > MAX_UNASSERTED {
@@ -85,7 +91,43 @@ impl JudgedSentence {
         if scores.keep >= least {
             return Some(KeepReason::new(scores.kind, probability(scores.keep)));
         }
-        self.by_pattern_alone().or_else(|| self.by_correction(scores))
+        self.by_pattern_alone()
+            .or_else(|| self.by_completion(scores))
+            .or_else(|| self.by_correction(scores))
+    }
+
+    /// Returns the reason to keep an open correction, whatever its context looks like: what it states is asserted.
+    fn by_open_correction(&self, scores: &SentenceScores) -> Option<KeepReason> {
+        let stated = self.completed.filter(|_| self.is_open_correction && !self.is_framed)?;
+        let least = if self.slots.is_empty() { CORRECTION_LOG_ODDS } else { PATTERN_LOG_ODDS };
+        let is_kept = stated.keep.max(scores.keep) >= least
+            && unasserted_log_odds(&stated) <= MAX_UNASSERTED
+            && unasserted_log_odds(scores) <= CLEARLY_UNASSERTED;
+        let is_tentative = stated.keep.max(scores.keep) < KEEP_LOG_ODDS;
+        let reason = KeepReason::new(stated.kind, PATTERN_CONFIDENCE);
+        is_kept.then_some(KeepReason { is_tentative, ..reason })
+    }
+
+    /// Returns the reason to keep what somebody says of their health, family or home and is certain without a context
+    /// that makes it look quoted.
+    fn by_sure_alone(&self, scores: &SentenceScores) -> Option<KeepReason> {
+        let alone = self.alone.filter(|_| !self.is_framed)?;
+        let is_doubtful = unasserted_log_odds(scores) <= DOUBTFULLY_UNASSERTED
+            && scores.keep >= COMPLETED_LOG_ODDS;
+        let is_kept = is_doubtful
+            && self.slots.iter().any(|found| is_vital(found.slot.attribute))
+            && alone.keep >= SURE_ALONE_LOG_ODDS
+            && unasserted_log_odds(&alone) <= MAX_UNASSERTED;
+        is_kept.then(|| KeepReason::new(alone.kind, PATTERN_CONFIDENCE))
+    }
+
+    /// Returns the reason to keep a sentence that is worth keeping with the subject or question that it leaves out.
+    fn by_completion(&self, scores: &SentenceScores) -> Option<KeepReason> {
+        let completed = self.completed.filter(|_| !self.is_framed && !self.is_open_correction)?;
+        let is_kept = scores.keep >= COMPLETED_LOG_ODDS
+            && completed.keep >= KEEP_LOG_ODDS
+            && unasserted_log_odds(&completed) <= MAX_UNASSERTED;
+        is_kept.then(|| KeepReason::new(completed.kind, PATTERN_CONFIDENCE))
     }
 
     fn by_correction(&self, scores: &SentenceScores) -> Option<KeepReason> {
@@ -125,6 +167,12 @@ impl JudgedSentence {
     fn is_exact(&self) -> bool {
         self.is_requested || self.slots.iter().any(|found| found.slot.attribute == Attribute::Name)
     }
+}
+
+/// Returns `true` for what is never to be lost beside quotes: identity, health, family and home.
+fn is_vital(attribute: Attribute) -> bool {
+    use Attribute::{Age, Birthday, Diet, Family, Health, Home, Occupation, Origin, Pet};
+    matches!(attribute, Age | Birthday | Diet | Family | Health | Home | Occupation | Origin | Pet)
 }
 
 /// Returns the category of statements about an attribute.

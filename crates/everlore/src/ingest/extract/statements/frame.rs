@@ -46,8 +46,8 @@ pub(super) struct SessionFrame {
 impl SessionFrame {
     /// Takes note of a message of a person before its sentences are judged: what begins a play makes all of it a part.
     pub(super) fn enter(&mut self, message: &str) {
-        let last = |pattern: &Regex| pattern.find_iter(message).last().map(|found| found.start());
-        if last(&BEGINS) > last(&ENDS) {
+        let last_end = ENDS.find_iter(message).last().map(|found| found.start());
+        if beginnings(message).last().copied() > last_end {
             self.in_play = true;
         }
     }
@@ -58,7 +58,7 @@ impl SessionFrame {
         if ends {
             *self = Self::default();
         }
-        self.in_play |= BEGINS.is_match(words);
+        self.in_play |= !beginnings(words).is_empty();
         ends
     }
 
@@ -76,7 +76,14 @@ impl SessionFrame {
 
 /// Returns `true` if a sentence ends a play and begins no other.
 pub(super) fn is_end(words: &str) -> bool {
-    ENDS.is_match(words) && !BEGINS.is_match(words)
+    ENDS.is_match(words) && beginnings(words).is_empty()
+}
+
+/// Returns where a text begins plays: the role play of "end of role play" is none.
+fn beginnings(text: &str) -> Vec<usize> {
+    let ends: Vec<_> = ENDS.find_iter(text).map(|found| found.range()).collect();
+    let starts = BEGINS.find_iter(text).map(|found| found.start());
+    starts.filter(|start| !ends.iter().any(|end| end.contains(start))).collect()
 }
 
 /// Returns `true` if a message sets a task on a text that it contains, or most of it is such a text.

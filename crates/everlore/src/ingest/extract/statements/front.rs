@@ -18,8 +18,8 @@ const MAX_QUESTION_CHARS: usize = 200;
 
 /// Sentences that begin with a word for something said before.
 static REFERS_BACK: LazyLock<Regex> = LazyLock::new(|| {
-    let english = r"^(?:(?:and|but|so|also|because|though|yeah|yes|no|well|oh|plus|which means)[ ,]+)*(?:he|she|they|it|that|those|these|this|his|her|hers|their|its|him|them|same|both|neither|he['’]s|she['’]s|they['’]re|it['’]s|that['’]s|its)\b";
-    let chinese = r"^(?:所以|但是?|不过|而且|因为|然后|还有|结果)?[，,]?(?:他|她|它|牠|这(?:个|些|边|里|家|位|种|样|事|是|人|次|孩子|家伙)|那(?:个|些|边|里|家|位|种|天|是|人|次|孩子|家伙)|其中|前者|后者|俩人|两人)";
+    let english = r"^(?:(?:and|but|so|also|because|though|yeah|yes|no|well|oh|plus|which means)[ ,]+)*(?:he|she|they|it|that|those|these|this|his|her|hers|their|its|him|them|same|both|neither|he['’]s|she['’]s|they['’]re|it['’]s|that['’]s|its|no need to (?:worry|bother|renew))\b";
+    let chinese = r"^(?:所以|但是?|不过|而且|因为|然后|还有|结果)?[，,]?(?:他|她|它|牠|这(?:个|些|边|里|家|位|种|样|事|是|人|次|孩子|家伙)|那(?:个|些|边|里|家|位|种|天|是|人|次|孩子|家伙)|其中|前者|后者|俩人|两人|(?:终于|总算|这下|以后|再也)*(?:不用|不必)再?(?:担心|操心|发愁|愁|怕|续签|办))";
     Regex::new(&format!("(?i){english}|{chinese}")).expect("valid")
 });
 
@@ -66,9 +66,15 @@ mod tests {
     }
 
     #[test]
-    fn pronouns_refer_back() {
-        for sentence in ["She is a nurse.", "and it's in June", "他对虾过敏", "那个月底到期"]
-        {
+    fn pronouns_and_consequences_refer_back() {
+        for sentence in [
+            "She is a nurse.",
+            "and it's in June",
+            "no need to worry about the visa",
+            "他对虾过敏",
+            "那个月底到期",
+            "不用再担心签证。",
+        ] {
             assert!(refers_back(sentence), "{sentence}");
         }
         for sentence in ["Sheila is a nurse.", "my sister is one", "那下周二带她去", "我住上海"]

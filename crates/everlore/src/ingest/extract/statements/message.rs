@@ -4,6 +4,7 @@ use jiff::Zoned;
 
 use super::{
     StatementExtractor,
+    completion::completed,
     cut::CutMessage,
     dates::with_dates,
     decide::{JudgedSentence, KeepReason, category_of},
@@ -60,7 +61,7 @@ impl StatementExtractor<'_> {
         let Some(patterns) = patterns else { return Ok(()) };
         self.frame.enter(&turn.text);
         let now = turn.at.to_zoned(self.zone.clone());
-        let sentences = self.judge_parts(&cut, patterns, &now)?;
+        let sentences = self.judge_parts(&cut, patterns, &now, reply)?;
         let reader = MessageReader { turn, cut: &cut, patterns, now, sentences, reply };
         if let Some(confirmed) = self.confirmed(&reader)? {
             self.propose(confirmed)?;
@@ -77,40 +78,67 @@ impl StatementExtractor<'_> {
         cut: &CutMessage,
         patterns: SlotPatterns,
         now: &Zoned,
+        reply: Option<&TurnText>,
     ) -> Result<Vec<JudgedSentence>> {
         let mut sentences = Vec::new();
+        let mut own_from = 0;
         for part in 0..cut.parts.len() {
-            let words = cut.words(part);
-            self.leave_play(words);
-            let scores = self.judge_text(words, cut.words(part + 1))?;
-            let is_framed = self.frame.is_play();
-            scores.iter().for_each(|scores| self.frame.add(scores));
-            let requested = requests::requested(words);
-            let is_requested = requested.is_some() || requests::refers_back(cut.words(part + 1));
-            let slots = find_slots(words, requested, patterns, now);
-            let begins_anew = begins_anew(words);
-            let alone = match begins_anew || !slots.is_empty() {
-                true => self.judge_alone(words, scores.as_ref())?,
-                false => None,
-            };
-            sentences.push(JudgedSentence {
-                scores,
-                alone,
-                slots,
-                is_requested,
-                is_framed,
-                begins_anew,
-                is_unknown: is_unknown(words),
-            });
-            self.hear_words(words);
+            if self.leave_play(cut.words(part)) {
+                own_from = part;
+            }
+            let question = reply.filter(|_| part == 0);
+            let question = question.and_then(|reply| front::last_question(&reply.text));
+            sentences.push(self.judge_part(cut, part, patterns, now, question)?);
+            self.hear_words(cut.words(part));
         }
-        let scores: Vec<SentenceScores> = sentences.iter().filter_map(|it| it.scores).collect();
+        let read = sentences.iter().skip(own_from);
+        let scores: Vec<SentenceScores> = read.filter_map(|it| it.scores).collect();
         let is_foreign = match self.judge {
             Some(_) => is_foreign_text(&cut.text, &scores),
             None => patterns.is_not_about_the_user(&cut.text),
         };
         sentences.iter_mut().for_each(|sentence| sentence.is_framed |= is_foreign);
         Ok(sentences)
+    }
+
+    /// Judges a part of a message; `question` is the one that it may answer.
+    fn judge_part(
+        &mut self,
+        cut: &CutMessage,
+        part: usize,
+        patterns: SlotPatterns,
+        now: &Zoned,
+        question: Option<&str>,
+    ) -> Result<JudgedSentence> {
+        let (words, after) = (cut.words(part), cut.words(part + 1));
+        let scores = self.judge_text(words, after)?;
+        let is_framed = self.frame.is_play();
+        scores.iter().for_each(|scores| self.frame.add(scores));
+        let requested = requests::requested(words);
+        let is_requested = requested.is_some() || requests::refers_back(after);
+        let mut slots = find_slots(words, requested, patterns, now);
+        let begins_anew = begins_anew(words);
+        let needs_alone = begins_anew || !slots.is_empty();
+        let alone = self.judge_alone(Some(words).filter(|_| needs_alone), scores.as_ref())?;
+        let cue = CorrectionCue::of(words, scores.as_ref());
+        let is_open_correction = cue.is_some_and(CorrectionCue::is_open_statement);
+        let completed = completed(words, is_open_correction, question);
+        let has_frame = is_open_correction || question.is_some();
+        if let Some(text) = completed.as_ref().filter(|_| has_frame && slots.is_empty()) {
+            let found = patterns.find(text, now).into_iter();
+            slots.extend(found.map(|it| FoundSlot { clause_start: None, ..it }));
+        }
+        Ok(JudgedSentence {
+            completed: self.judge_alone(completed.as_deref(), scores.as_ref())?,
+            is_unknown: is_unknown(words),
+            scores,
+            alone,
+            is_open_correction,
+            slots,
+            is_requested,
+            is_framed,
+            begins_anew,
+        })
     }
 
     fn judge_text(&self, text: &str, after: &str) -> Result<Option<SentenceScores>> {
@@ -123,17 +151,17 @@ impl StatementExtractor<'_> {
     /// Judges a sentence that is not kept in its context without this context.
     fn judge_alone(
         &self,
-        text: &str,
+        text: Option<&str>,
         scores: Option<&SentenceScores>,
     ) -> Result<Option<SentenceScores>> {
         let is_unsure = scores.is_some_and(|scores| {
             scores.keep < KEEP_LOG_ODDS || unasserted_log_odds(scores) > MAX_UNASSERTED
         });
-        match self.judge.filter(|_| is_unsure) {
-            Some(judge) => {
+        match (self.judge.filter(|_| is_unsure), text) {
+            (Some(judge), Some(text)) => {
                 judge.judge_sentence(&SentenceInput { before: &[], text, after: "" }).map(Some)
             }
-            None => Ok(None),
+            _ => Ok(None),
         }
     }
 
@@ -160,6 +188,8 @@ impl StatementExtractor<'_> {
         let judged = JudgedSentence {
             scores,
             alone: scores,
+            completed: None,
+            is_open_correction: false,
             slots,
             is_requested,
             is_framed,

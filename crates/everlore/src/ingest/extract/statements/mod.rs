@@ -5,6 +5,7 @@
 //!    is asserted at all. Role plays, translations and pasted texts (`frame.rs`) need more certainty. Without a
 //!    classifier, sentences with a known pattern are kept (`../slots/`).
 //! 3. Rules decide where they are exact: requests to remember (`requests.rs`), names, confirmed questions.
+//!    What a short answer, a fragment or a correction leaves out is added before it is judged (`completion.rs`).
 //! 4. A kept sentence becomes a draft, with the sentence before it where a word refers to it, the question that it
 //!    answers (`front.rs`) and the dates that relative ones mean (`dates.rs`).
 //! 5. A correction (`../correction.rs`) takes back the draft that it means, or names the stored statement later.
@@ -13,6 +14,7 @@ mod cut;
 mod frame;
 mod requests;
 mod front;
+mod completion;
 mod tense;
 mod dates;
 mod filler;
@@ -88,11 +90,12 @@ struct PendingStatement {
 
 impl PendingStatement {
     /// Takes back an earlier draft, with all that it took back itself.
-    fn take_back(&mut self, mut taken: Draft) {
+    fn take_back(&mut self, earlier: Self) {
+        let mut taken = earlier.draft;
         let draft = &mut self.draft;
         draft.earlier = std::mem::take(&mut taken.earlier);
         if !draft.is_withdrawal() {
-            if draft.correction.is_some_and(|it| it.lacks_subject) {
+            if draft.correction.is_some_and(|it| self.traits.stands_behind(&it, &earlier.traits)) {
                 draft.put_behind(&taken.content, &taken.evidence, taken.category);
             }
             // What the taken draft would have corrected is still to be found, and now there is something to keep.
@@ -154,11 +157,14 @@ impl<'a> StatementExtractor<'a> {
         }
     }
 
-    /// Forgets the lines of a play where a sentence ends it: what follows is to be judged without them.
-    fn leave_play(&mut self, words: &str) {
-        if self.frame.ends_play(words) {
+    /// Forgets the lines of a play where a sentence ends it: what follows is to be judged without them. Returns `true`
+    /// if it does.
+    fn leave_play(&mut self, words: &str) -> bool {
+        let ends = self.frame.ends_play(words);
+        if ends {
             self.history.clear();
         }
+        ends
     }
 
     fn hear_reply(&mut self, turn: &TurnText) {
@@ -174,7 +180,7 @@ impl<'a> StatementExtractor<'a> {
             && let Some(target) = self.corrected_by(&statement)
         {
             let taken = self.statements.remove(target);
-            statement.take_back(taken.draft);
+            statement.take_back(taken);
             statement.traits = self.traits_of(&statement.draft)?;
         }
         self.statements.push(statement);
@@ -186,7 +192,8 @@ impl<'a> StatementExtractor<'a> {
             Some(judge) => judge.text_vector(&draft.content)?,
             None => Vec::new(),
         };
-        Ok(StatementTraits::new(&draft.content, draft.category, vector))
+        let traits = StatementTraits::new(&draft.content, draft.category, vector);
+        Ok(traits.with_slot(draft.slot.clone()))
     }
 
     /// Returns the draft that a correction means: of the same speaker, the likeliest, or the one directly before it.
@@ -195,6 +202,7 @@ impl<'a> StatementExtractor<'a> {
         let speaker = |draft: &Draft| draft.speaker.clone().unwrap_or_default();
         let own = |(_, earlier): &(usize, &PendingStatement)| {
             is_same_name(&speaker(&earlier.draft), &speaker(&statement.draft))
+                && statement.traits.may_mean(&correction, &earlier.traits)
                 && !earlier.draft.correction.is_some_and(|it| it.is_withdrawal)
         };
         let traits = &statement.traits;

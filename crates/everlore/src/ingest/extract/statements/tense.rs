@@ -31,6 +31,13 @@ static FUTURE_BEFORE_DAY: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
+/// Arrangements, whose day lies ahead although they were made before: "I've booked a table for 5 January".
+static ARRANGED: LazyLock<Regex> = LazyLock::new(|| {
+    compile(
+        r"\b(?:booked|reserved|scheduled|arranged|signed up|registered)\b.{0,60}\b(?:for|on)\b|(?:\b(?:have|has|got)|['’]ve got|['’]s got)\b.{0,40}\b(?:tickets?|flights?|appointments?|reservations?|bookings?|exams?|tests?|interviews?|surgery|operations?|check-?ups?|scans?|meetings?|viewings?|weddings?|parties|party|trips?|deadlines?)\b.{0,60}\b(?:for|on|at|in)\b",
+    )
+});
+
 static PAST: LazyLock<Regex> = LazyLock::new(|| {
     compile(
         r"\b(?:was|were|had|did|didn't|wasn't|weren't|went|came|got|took|made|said|told|saw|met|left|gave|bought|began|became|flew|drove|ran|broke|fell|lost|found|paid|sold|sent|spent|held|kept|felt|quit|won|wrote|read|ago|last|yesterday|since|been|[a-z]{2,}ed)\b",
@@ -43,6 +50,24 @@ static CHINESE_FUTURE: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
+/// Intentions and arrangements, whose day lies ahead, also with the mark of a new state: 三月就要结婚了, 已经订好了1月22号的机票.
+static CHINESE_INTENT: LazyLock<Regex> = LazyLock::new(|| {
+    compile(
+        r"打算|准备|计划|即将|快要|就要|将要|马上要|想在|要[^，。；,;]{0,12}了|(?:改|挪|推|延|定)(?:迟|期|后|前)?[到成在]|提前到|(?:订|约|抢|报|排)(?:好|到|了|下|上|名)+",
+    )
+});
+
+/// Intentions of another time.
+static CHINESE_THEN: LazyLock<Regex> =
+    LazyLock::new(|| compile(r"当时|那时|原来|原本|本来|曾|去年|前年|后来"));
+
+/// Deeds, with words between the verb and its mark: 九月回老家了, 三月换的工作.
+static CHINESE_DONE: LazyLock<Regex> = LazyLock::new(|| {
+    compile(
+        r"[月号日年](?:初|底|中旬?|末)?[^，。；,;]{0,10}了(?:$|[。！!~～，,；;\s])|(?:换|买|卖|搬|生|考|结|办|做|去|来|回|辞|离|入职|毕业|开始|装修|领|认识|出生|手术)[^，。；,;]{0,2}的[^，。；,;]{0,3}$",
+    )
+});
+
 static CHINESE_PAST: LazyLock<Regex> = LazyLock::new(|| {
     compile(
         r"(?:上线|搬|去|来|做|买|卖|生|考|结婚|离婚|毕业|入职|离职|辞职|出院|住院|开始|查出|换|装|签|交|发布|手术|出生|到|回)(?:到|完|好|成|掉|过)?了|过了|刚|已经|当时|那时|之前就|曾经|早就|昨天|前天|上周|上个?月|去年|前年",
@@ -51,16 +76,34 @@ static CHINESE_PAST: LazyLock<Regex> = LazyLock::new(|| {
 
 /// Returns the tense of a statement.
 pub(super) fn tense_of(text: &str, language: Language) -> Tense {
-    let (is_past, is_future) = match language {
-        Language::Chinese => (CHINESE_PAST.is_match(text), CHINESE_FUTURE.is_match(text)),
-        _ => (PAST.is_match(text), FUTURE.is_match(text) || FUTURE_BEFORE_DAY.is_match(text)),
-    };
-    // In Chinese the sign of what is done is clearer; in English "decided to launch" has both.
-    match (is_past, is_future) {
-        (true, true) if language == Language::Chinese => Tense::Past,
-        (_, true) => Tense::Future,
-        (true, false) => Tense::Past,
-        (false, false) => Tense::Unclear,
+    match language {
+        Language::Chinese => chinese_tense(text),
+        _ => english_tense(text),
+    }
+}
+
+/// "Decided to launch" has signs of both: it is the launch whose day is told.
+fn english_tense(text: &str) -> Tense {
+    let signs = [&FUTURE, &FUTURE_BEFORE_DAY, &ARRANGED];
+    if signs.iter().any(|sign| sign.is_match(text)) {
+        Tense::Future
+    } else if PAST.is_match(text) {
+        Tense::Past
+    } else {
+        Tense::Unclear
+    }
+}
+
+/// The sign of what is done is clearer than a verb that often lies ahead, but not than an intention.
+fn chinese_tense(text: &str) -> Tense {
+    if CHINESE_INTENT.is_match(text) && !CHINESE_THEN.is_match(text) {
+        Tense::Future
+    } else if CHINESE_PAST.is_match(text) || CHINESE_DONE.is_match(text) {
+        Tense::Past
+    } else if CHINESE_FUTURE.is_match(text) {
+        Tense::Future
+    } else {
+        Tense::Unclear
     }
 }
 

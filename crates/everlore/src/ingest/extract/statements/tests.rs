@@ -46,6 +46,43 @@ impl SentenceJudge for WordJudge {
     }
 }
 
+/// Judge that is sure of what it reads alone, except for words that tell that something is a correction, and keeps
+/// nothing that stands behind other sentences.
+struct LoneJudge;
+
+impl SentenceJudge for LoneJudge {
+    fn judge_sentence(&self, input: &SentenceInput<'_>) -> Result<SentenceScores> {
+        let cues =
+            ["Correction", "Just", "Wait", "no wait", "Oops", "Sorry", "Forget", "说", "不", "哎"];
+        let is_sure = input.before.is_empty() && !cues.iter().any(|it| input.text.starts_with(it));
+        let mut mode_scores = [0.0; SentenceMode::ALL.len()];
+        mode_scores[SentenceMode::Asserted as usize] = 8.0;
+        Ok(SentenceScores {
+            keep: if is_sure { 8.0 } else { -3.0 },
+            kind: SentenceKind::Family,
+            kind_scores: [0.0; SentenceKind::ALL.len()],
+            mode: SentenceMode::Asserted,
+            mode_scores,
+        })
+    }
+
+    fn text_vector(&self, _: &str) -> Result<Vec<f32>> {
+        Ok(Vec::new())
+    }
+
+    fn quick_vector(&self, _: &str) -> Vec<f32> {
+        Vec::new()
+    }
+
+    fn quick_model(&self) -> EmbeddingModelId {
+        EmbeddingModelId { name: "alone".to_owned(), dimensions: 1 }
+    }
+
+    fn replaces_log_odds(&self, _: &str, _: &str) -> Result<f32> {
+        Ok(-8.0)
+    }
+}
+
 fn turn_text(role: Role, text: &str) -> TurnText {
     let at = "2026-03-02T10:00:00Z".parse().unwrap();
     TurnText { id: MemoryId::new(at), role, speaker: None, text: text.to_owned(), at }
@@ -209,6 +246,88 @@ fn what_is_taken_back_stays_with_the_draft_that_takes_it_back() {
 }
 
 #[test]
+fn an_open_correction_is_kept_whatever_stands_between() {
+    for (old, reply, new) in [
+        ("My mum is a vet.", "ok", "Correction: my mum is a dentist."),
+        ("My mum is a vet.", "Noted, a vet.", "Correction: my mum is a dentist."),
+        ("I have three kids.", "Noted.", "Wait, I misspoke, I have four kids."),
+        ("I'm 34 years old.", "ok", "no wait, I'm 35 already"),
+        ("I'm vegetarian.", "ok", "Just kidding, I eat meat."),
+        (
+            "The dog is Bobo and the cat is Momo.",
+            "ok",
+            "Sorry, other way round: the dog is Momo and the cat is Bobo.",
+        ),
+        ("我妈是兽医。", "知道了，已记下。", "说错了，我妈是牙医。"),
+        ("我今年34岁。", "好的。", "哎不对，我35了。"),
+        ("猫叫毛毛，狗叫豆豆。", "好的。", "说反了，狗叫毛毛，猫叫豆豆。"),
+    ] {
+        let made = drafts(&[old, &format!("assistant: {reply}"), new], Some(&LoneJudge));
+        let [draft] = &made[..] else { panic!("{new}: {made:?}") };
+        assert_eq!((&*draft.content, draft.earlier.len()), (new, 1), "{new}");
+    }
+    let other =
+        drafts(&["My dad is a nurse.", "Correction: my mum is a dentist."], Some(&LoneJudge));
+    assert_eq!(other.len(), 2, "another person's is not taken back");
+}
+
+#[test]
+fn a_value_put_in_the_place_of_another_stays_behind_it() {
+    for (old, new) in [
+        ("I play the violin.", "Sorry, not the violin, the viola."),
+        ("I was born in 1990.", "I mean 1991."),
+        ("My mum is a vet.", "Oops, wrong: she's a dentist."),
+        ("我对核桃过敏。", "不好意思，是腰果，不是核桃。"),
+        ("我拉小提琴。", "不是小提琴，是中提琴。"),
+        ("我老板叫王琳。", "打错字了，是王林。"),
+    ] {
+        let made = drafts(&[old, "assistant: ok", new], Some(&LoneJudge));
+        let [draft] = &made[..] else { panic!("{new}: {made:?}") };
+        assert_eq!((draft.content.clone(), draft.earlier.len()), (format!("{old} — {new}"), 1));
+    }
+    let unrelated = drafts(&["I play the violin.", "不是我懒，是真的累。"], Some(&LoneJudge));
+    assert_eq!(unrelated[0].content, "I play the violin.");
+}
+
+#[test]
+fn a_clause_that_asks_to_forget_is_cut_from_the_statement_beside_it() {
+    let made = drafts(
+        &[
+            "I go to the gym every Tuesday.",
+            "Never mind what I said about the gym, I sold my membership card.",
+        ],
+        Some(&LoneJudge),
+    );
+    assert!(made.len() == 1 && made[0].is_withdrawal() && made[0].earlier.len() == 1, "{made:?}");
+    for (old, new) in [
+        ("I hate cilantro.", "Forget that I hate cilantro, that was my roommate typing."),
+        ("我讨厌香菜。", "忘掉我讨厌香菜这件事吧，刚才是我室友在打字。"),
+    ] {
+        let made = drafts(&[old, new], Some(&LoneJudge));
+        assert!(made.len() == 1 && made[0].is_withdrawal(), "{made:?}");
+    }
+    assert_eq!(
+        judged(&["Forget what I said about Bonn, my sister is in Rome."]),
+        ["my sister is in Rome."]
+    );
+}
+
+#[test]
+fn what_a_speaker_leaves_out_does_not_lose_the_sentence() {
+    let lone = |texts: &[&str]| contents(drafts(texts, Some(&LoneJudge)));
+    assert_eq!(lone(&["assistant: 好的。", "戒烟三年了。"]), ["戒烟三年了。"]);
+    assert_eq!(
+        lone(&["assistant: 你吃辣吗？", "不吃，一点都不行。"]),
+        ["你吃辣吗？ — 不吃，一点都不行。"]
+    );
+    assert_eq!(
+        lone(&["assistant: Do you eat spicy food?", "No, not at all."]),
+        ["Do you eat spicy food? — No, not at all."]
+    );
+    assert_eq!(lone(&["assistant: ok", "公司打算裁员。"]), Vec::<String>::new());
+}
+
+#[test]
 fn a_request_to_forget_is_never_kept_as_a_statement() {
     for text in [
         "Forget what I said about my sister.",
@@ -247,6 +366,8 @@ fn role_play_and_jokes_yield_nothing() {
     let stop = "ok stop the game. My sister is a nurse.";
     assert_eq!(judged(&[play, "I am a dragon. Big dragon!", stop]), ["My sister is a nurse."]);
     assert_eq!(judged(&["咱们演一段，你当掌柜", "不玩了。我姐是护士"]), ["我姐是护士"]);
+    let end = "OK, end of role-play. Back to real life: my sister is a nurse.";
+    assert_eq!(judged(&[play, end]), ["Back to real life: my sister is a nurse."]);
     let again = "Enough of this, let's role-play something else.";
     assert!(judged(&[play, again, "My sister is a witch."]).is_empty());
     assert!(judged(&["My sister is a nurse lol"]).is_empty());
