@@ -30,6 +30,7 @@ from change_adapter import DROPOUT as CHANGE_DROPOUT
 from change_adapter import RANK as CHANGE_RANK
 from change_adapter import find_nearest, homes_of_messages, homes_of_pairs, print_curve, read_change_homes, train_changes
 from message_adapter import DROPOUT, RANK, read_homes, read_topics, train_messages
+from model import rows_int8
 from reference import Reference
 
 KINDS = "identity family work health preference feedback plan project decision request none".split()
@@ -79,7 +80,7 @@ def dialogues(path: Path):
 
 
 class Framer:
-    """Turns texts into pieces as the engine does (`llm/local/sentence_judge.rs`)."""
+    """Turns texts into pieces as the engine does (`llm/local/sentence_head.rs`)."""
 
     def __init__(self, reference: Reference):
         self.pieces = reference.pieces
@@ -316,9 +317,11 @@ def export(net, path: Path, head=None):
             tensors[f"head.{number}.{part}"] = np.ascontiguousarray(value)
     for number, layer in enumerate(net.layers):
         for part, linear in layer.items():
-            for matrix in ("narrow", "tall"):
-                value = getattr(linear, matrix).detach().cpu().numpy().astype(np.float16)
-                tensors[f"layer.{number}.{part}.{matrix}"] = np.ascontiguousarray(value)
+            name = f"layer.{number}.{part}"
+            narrow, scales = rows_int8(linear.narrow.detach().cpu().numpy())
+            tensors[f"{name}.narrow"], tensors[f"{name}.narrow.scales"] = narrow, scales
+            tall = linear.tall.detach().cpu().numpy().astype(np.float16)
+            tensors[f"{name}.tall"] = np.ascontiguousarray(tall)
     save_file(tensors, path)
 
 

@@ -23,7 +23,7 @@ pub use answer::{
     TrainingSample, WhyNot, fit_logistic, logistic, pack,
 };
 pub(crate) use answer::{RenderedMemory, recall_named_memory, render_recall, why_not};
-use answer::{abstain, add_events, add_profile, events_of_period, profile_addresses};
+use answer::{abstain, add_events, add_profile, events_of_period, profile_candidates};
 pub(crate) use answer::{content_units, synthetic_query};
 pub use query::{
     Domain, DomainTerm, Domains, FORM_COUNT, IdentityQuestion, Intent, MemoryNeed, MessageForm,
@@ -59,7 +59,7 @@ pub(crate) async fn recall(deps: RecallDeps<'_>, request: &RecallRequest) -> Res
         let mut ranked = score(loaded, deps.now.timestamp());
         source_turns::mark_superseded(deps, request, &mut ranked).await?;
         if !ranked.hits.is_empty() || !intent.asks_period {
-            let about_user = profile_addresses(&ranked.fusion);
+            let about_user = profile_candidates(&ranked);
             let events = events_of_period(&ranked);
             let answer = abstain(ranked, request, &deps.coefficients);
             let answer = add_profile(deps, request, answer, &about_user).await?;

@@ -2,6 +2,8 @@
 //!
 //! The same vectors give the same map. The cost grows with their number, and with nothing else.
 
+use crate::types::dot;
+
 /// Groups towards whose middles points are drawn.
 const GROUPS: usize = 24;
 
@@ -24,10 +26,6 @@ pub(super) fn place(vectors: &[Vec<f32>]) -> Vec<(f32, f32)> {
         |axis: &[f32]| even_out(&centred.iter().map(|one| dot(one, axis)).collect::<Vec<_>>());
     let places: Vec<_> = project(&first).into_iter().zip(project(&second)).collect();
     draw_together(&places, &group(&centred))
-}
-
-fn dot(one: &[f32], other: &[f32]) -> f32 {
-    one.iter().zip(other).map(|(a, b)| a * b).sum()
 }
 
 fn add_to(sum: &mut [f32], one: &[f32]) {

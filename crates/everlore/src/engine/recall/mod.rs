@@ -1,10 +1,11 @@
-//! Recall, the memory block of a message, and explanations of both.
+//! Recall, and the memory block of a message.
 
 mod activity;
 mod calibration;
 mod map_layout;
 mod timeline;
 mod vector_map;
+mod why_not;
 
 use jiff::Zoned;
 
@@ -16,21 +17,21 @@ use crate::{
     llm::Embedder,
     recall::{
         self, BlockRequest, IdentityQuestion, MemoryBlock, Recall, RecallDeps, RecallRequest,
-        WhyNot,
     },
     store::RamStore,
     sync::boxed,
     text::language::Language,
-    types::{MemoryId, Scope, Timestamp},
+    types::{Scope, Timestamp},
 };
 
 pub use activity::ActiveDay;
 pub use calibration::{Calibration, CalibrationMetrics, MIN_CALIBRATION_MEMORIES};
 pub use timeline::TimelineRequest;
 pub use vector_map::{MapPoint, MapRequest, VectorMap};
+pub use why_not::AnsweredBlock;
 
 /// Factor on the setting `inject.limit` for a question for the whole profile: with the default of 5, fifteen facts cover
-/// each facet twice and take a third of the default budget.
+/// each aspect twice and take a third of the default budget.
 const PROFILE_LIMIT_FACTOR: usize = 3;
 
 /// Longest query of a search in bytes; recall reads 64 KiB of it.
@@ -107,8 +108,8 @@ impl Engine {
         }
     }
 
-    /// Recalls among the memories known at `at`, as if it were that moment. Uses words alone. Fails if the journal
-    /// cannot be read.
+    /// Recalls among the memories known at `at`, as if it were that moment, by words alone: no model runs. Fails if the
+    /// journal cannot be read.
     pub async fn recall_as_of(&self, request: &RecallRequest, at: Timestamp) -> Result<Recall> {
         let then = RamStore::with_memories(
             &request.scope,
@@ -117,7 +118,7 @@ impl Engine {
         let now = at.to_zoned(self.zone.clone());
         let settings = self.settings(request.scope.agent());
         let deps = self.recall_deps(&request.scope, &settings, None, &now);
-        let deps = RecallDeps { store: &then, reranker: None, ..deps };
+        let deps = RecallDeps { store: &then, reranker: None, message_model: None, ..deps };
         recall::recall(deps, &with_limit_cap(request, &settings)).await
     }
 
@@ -145,18 +146,31 @@ impl Engine {
         if !is_injection_enabled(&settings, &request.query, now) {
             return Ok(None);
         }
-        let mut found = self.recall_at(request, now).await?;
-        if request.only_cures {
-            self.keep_cures(request, &mut found).await?;
-        } else {
-            self.add_cures(request, &mut found).await?;
-        }
+        let (mut found, limit) = self.recall_with_cures(request, now).await?;
+        found.hits.truncate(limit);
         let language = match settings.general.language {
             LanguageChoice::Auto => found.intent.language,
             LanguageChoice::En => Language::English,
             LanguageChoice::Zh => Language::Chinese,
         };
         Ok(Some((found, language)))
+    }
+
+    /// Recalls for a prompt with the cures of a failure first, or with them alone. Returns all hits and the number that may
+    /// be told.
+    async fn recall_with_cures(
+        &self,
+        request: &RecallRequest,
+        now: &Zoned,
+    ) -> Result<(Recall, usize)> {
+        let mut found = self.recall_at(request, now).await?;
+        let limit = if request.only_cures {
+            self.keep_cures(request, &mut found).await?;
+            None
+        } else {
+            self.add_cures(request, &mut found).await?
+        };
+        Ok((found, limit.unwrap_or(usize::MAX)))
     }
 
     /// Returns a request for a context block: few hits, and only above the settings' confidence. A question for the
@@ -172,36 +186,6 @@ impl Engine {
             for_prompt: true,
             ..RecallRequest::new(scope.clone(), query, &settings.recall)
         }
-    }
-
-    /// Explains why a memory is missing from a recall, or at which rank it is. Fails if the store fails.
-    #[boxed]
-    pub async fn why_not(&self, request: &RecallRequest, id: MemoryId) -> Result<WhyNot> {
-        let settings = self.settings(request.scope.agent());
-        let (request, now) = (with_limit_cap(request, &settings), self.now());
-        let embedder = self.cached_embedder(&request.scope, now.timestamp());
-        let deps = self.recall_deps(&request.scope, &settings, embedder.as_ref(), &now);
-        let why_not = recall::why_not(deps, &request, id).await?;
-        match why_not {
-            WhyNot::Returned { .. } => {
-                Ok(Self::with_final_rank(&self.recall_at(&request, &now).await?, why_not))
-            }
-            why_not => Ok(why_not),
-        }
-    }
-
-    /// Explains why a memory is missing from the block of a message within `budget` tokens.
-    pub async fn why_not_in_block(
-        &self,
-        request: &RecallRequest,
-        budget: usize,
-        id: MemoryId,
-    ) -> Result<WhyNot> {
-        let why_not = self.why_not(request, id).await?;
-        let block = self.context(request, budget).await?;
-        let settings = self.settings(request.scope.agent());
-        let is_enabled = is_injection_enabled(&settings, &request.query, &self.now());
-        Ok(why_not.in_block(&block, budget, is_enabled))
     }
 }
 

@@ -1,6 +1,8 @@
 //! Adapter: a low-rank change to every linear layer of the built-in encoder, with a head that reads the last hidden
 //! states, so that one set of weights serves several questions about a text (`tools/encoder/adapters.py` trains them).
 
+use std::sync::OnceLock;
+
 use everlore_kernel::{dot_f32 as dot, gelu};
 
 use super::{
@@ -66,6 +68,21 @@ impl EncoderAdapter {
         })
     }
 
+    /// Returns the adapter in `cell`, parsed by [`EncoderAdapter::parse`] on first use.
+    pub(super) fn load(
+        cell: &'static OnceLock<Self>,
+        config: &BertConfig,
+        file: &'static [u8],
+        rank: usize,
+        head: &[usize],
+    ) -> Result<&'static Self> {
+        if let Some(adapter) = cell.get() {
+            return Ok(adapter);
+        }
+        let adapter = Self::parse(file, config, rank, head)?;
+        Ok(cell.get_or_init(|| adapter))
+    }
+
     /// Returns the outputs for what the head reads, such as a mean of hidden states.
     pub(super) fn outputs(&self, read: &[f32]) -> Vec<f32> {
         let mut values = read.to_vec();
@@ -122,8 +139,7 @@ impl AdapterReader<'_> {
         output: usize,
     ) -> Result<LowRankDelta> {
         let name = |matrix: &str| format!("layer.{number}.{part}.{matrix}");
-        let narrow = self.tensors.floats(&name("narrow"), &[self.rank, input])?;
-        let weight = QuantizedMatrix::quantize(&narrow, input);
+        let weight = QuantizedMatrix::read(self.tensors, &name("narrow"), self.rank, input)?;
         Ok(LowRankDelta {
             narrow: LinearLayer::new(weight, vec![0.0; self.rank]),
             tall: self.tensors.floats(&name("tall"), &[self.rank, output])?,

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use async_trait::async_trait;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::{bert_encoder::BertEncoder, sentence_judge};
+use super::{bert_encoder::BertEncoder, change_head, message_head, sentence_head};
 use crate::{
     error::Result,
     llm::{
@@ -50,12 +50,12 @@ impl BuiltinEncoder {
 
     /// Judges a sentence of a conversation.
     pub fn judge_sentence(&self, input: &SentenceInput<'_>) -> Result<SentenceScores> {
-        sentence_judge::judge_sentence(encoder()?, input)
+        sentence_head::judge_sentence(encoder()?, input)
     }
 
     /// Returns the log odds that an older statement no longer holds after a newer one of the same person.
     pub fn replaces_log_odds(&self, old: &str, new: &str) -> Result<f32> {
-        sentence_judge::replaces_log_odds(encoder()?, old, new)
+        change_head::replaces_log_odds(encoder()?, old, new)
     }
 
     /// Unpacks the weights unless they are unpacked already.
@@ -110,7 +110,7 @@ impl MessageModel for BuiltinEncoder {
 
     async fn read_message(&self, message: &str) -> Result<MessageReading> {
         let message = message.to_owned();
-        sync::run_blocking(move || sentence_judge::read_message(encoder()?, &message)).await
+        sync::run_blocking(move || message_head::read_message(encoder()?, &message)).await
     }
 }
 

@@ -12,7 +12,9 @@ mod adapter;
 mod forward;
 mod bert_encoder;
 mod builtin_encoder;
-mod sentence_judge;
+mod sentence_head;
+mod change_head;
+mod message_head;
 
 use std::{
     fs,

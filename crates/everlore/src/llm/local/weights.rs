@@ -80,6 +80,21 @@ impl QuantizedMatrix {
         Self { width, values, scales }
     }
 
+    /// Reads a matrix that is stored with its scales, or quantizes one of floats.
+    pub(super) fn read(
+        tensors: &TensorFile,
+        name: &str,
+        rows: usize,
+        width: usize,
+    ) -> Result<Self> {
+        let scales = scales_name(name);
+        if !tensors.has(&scales) {
+            return Ok(Self::quantize(&tensors.floats(name, &[rows, width])?, width));
+        }
+        let values = tensors.bytes(name, &[rows, width])?;
+        Ok(Self { width, values, scales: tensors.floats(&scales, &[rows])? })
+    }
+
     /// Returns a row and its scale.
     pub(super) fn row(&self, index: usize) -> (&[i8], f32) {
         (&self.values[index * self.width..][..self.width], self.scales[index])
@@ -102,16 +117,7 @@ struct WeightReader<'a> {
 impl WeightReader<'_> {
     fn matrix(&self, name: &str, rows: usize, width: usize) -> Result<QuantizedMatrix> {
         let name = format!("{}{name}.weight", self.prefix);
-        let scales = scales_name(&name);
-        if self.tensors.has(&scales) {
-            let values = self.tensors.bytes(&name, &[rows, width])?;
-            return Ok(QuantizedMatrix {
-                width,
-                values,
-                scales: self.tensors.floats(&scales, &[rows])?,
-            });
-        }
-        Ok(QuantizedMatrix::quantize(&self.tensors.floats(&name, &[rows, width])?, width))
+        QuantizedMatrix::read(self.tensors, &name, rows, width)
     }
 
     fn words(&self, config: &BertConfig) -> Result<WordEmbeddings> {

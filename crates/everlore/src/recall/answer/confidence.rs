@@ -29,16 +29,22 @@ const CONSTRAINT_BONUS: f64 = 3.5;
 const LOG_ODDS_PER_VERDICT: f64 = 0.5;
 const MAX_VERDICTS: f64 = 3.0;
 
+/// Name in JSON of the constant input, whose coefficient is the intercept.
+pub(super) const INTERCEPT: &str = "usual";
+
+/// Name in JSON of the number of names that the scope lacks.
+pub(super) const UNKNOWN_NAMES: &str = "strangers";
+
 /// Names of the inputs, in the order of the coefficients.
 const FEATURE_NAMES: [&str; FEATURE_COUNT] = [
-    "usual",
+    INTERCEPT,
     "coverage",
     "matched",
     "strength",
     "known",
     "meaning",
     "speaker",
-    "strangers",
+    UNKNOWN_NAMES,
     "date",
     "small",
     "coverage if small",
@@ -113,7 +119,7 @@ const WORD_COEFFICIENTS: [f64; FEATURE_COUNT] = [
     0.0, 0.0,
 ];
 
-/// Log odds of the need model above which the form of a message ("write a notice: …") does not silence memory: five in
+/// Log odds of the message model above which the form of a message ("write a notice: …") does not silence memory: five in
 /// six such messages call for it.
 const SURE_NEED: f64 = 1.5;
 
@@ -176,7 +182,7 @@ impl ConfidenceTuning {
 }
 
 impl ConfidenceFeatures {
-    /// Returns `true` if the need model is sure that the message calls for memory, whatever its form.
+    /// Returns `true` if the message model is sure that the message calls for memory, whatever its form.
     fn is_called_for(&self) -> bool {
         self.compared && self.need > SURE_NEED
     }
@@ -193,7 +199,7 @@ impl ConfidenceFeatures {
             self.known,
             self.meaning,
             flag(self.speaker),
-            self.strangers as f64,
+            self.unknown_names as f64,
             flag(self.date),
             self.small,
             self.small * self.coverage,
@@ -259,7 +265,7 @@ impl ConfidenceEstimate {
             ConfidenceBasis::Nothing | ConfidenceBasis::NoNeed => 0.0,
             ConfidenceBasis::Profile | ConfidenceBasis::Period | ConfidenceBasis::Named => 1.0,
             ConfidenceBasis::Call => {
-                let call: f64 = self.evidence.call_parts().iter().map(|part| part.adds).sum();
+                let call: f64 = self.evidence.request_parts().iter().map(|part| part.adds).sum();
                 let words = coefficients.words_log_odds(&self.evidence);
                 sigmoid(call.max(words) + self.intent + self.feedback)
             }
@@ -287,7 +293,7 @@ pub(super) fn estimate_confidence(
     let basis = basis(intent, hits, &features);
     let feedback = hits.first().and_then(feedback_part);
     let parts: Vec<FeatureContribution> = match basis {
-        ConfidenceBasis::Call => features.call_parts(),
+        ConfidenceBasis::Call => features.request_parts(),
         _ => (0..FEATURE_COUNT).map(contribution).collect(),
     };
     let estimate = ConfidenceEstimate {
@@ -342,7 +348,7 @@ fn intent_log_odds(intent: &Intent, best: &Hit, features: &ConfidenceFeatures) -
     let about_user = intent.identity != IdentityQuestion::None && best.signals.identity > 0.0;
     let is_document =
         best.memory.kind == Kind::Knowledge && best.memory.source.via == Origin::Import;
-    let names_known_person = features.speaker || features.acquaintances > 0;
+    let names_known_person = features.speaker || features.known_names > 0;
     let states_constraint = best.memory.kind == Kind::User
         && !intent.constraint_terms.is_empty()
         && terms(&best.memory.content).iter().any(|term| intent.constraint_terms.contains(term));

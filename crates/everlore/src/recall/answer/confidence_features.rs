@@ -57,9 +57,11 @@ pub struct ConfidenceFeatures {
     /// `true` if the query names a speaker of the scope.
     pub speaker: bool,
     /// Number of the query's names that the scope lacks, at most two.
-    pub strangers: usize,
+    #[serde(rename = "strangers")]
+    pub unknown_names: usize,
     /// Number of the query's names that occur in the scope.
-    pub acquaintances: usize,
+    #[serde(rename = "acquaintances")]
+    pub known_names: usize,
     /// `true` if the best hit is of the time that the query names.
     pub date: bool,
     /// Smallness of the scope: 1 with a single memory, 0 from sixty on.
@@ -70,7 +72,7 @@ pub struct ConfidenceFeatures {
     pub code: bool,
     /// `true` if the encoder compared hits with the query.
     pub compared: bool,
-    /// Log odds that the message calls for memory, by the need model.
+    /// Log odds that the message calls for memory, by the message model, or else by its form.
     pub need: f64,
     /// `true` if the message asks for one fact, which other memories cannot replace, and similarity must show that a hit
     /// states it.
@@ -148,8 +150,8 @@ impl Fusion<'_> {
             known: share(sums.known, sums.count),
             meaning: self.semantic_margin(doc).unwrap_or_default(),
             speaker: hits.iter().any(|hit| hit.signals.speaker > 0.0),
-            strangers: unknown_names.min(MAX_UNKNOWN_NAMES),
-            acquaintances: known_names,
+            unknown_names: unknown_names.min(MAX_UNKNOWN_NAMES),
+            known_names,
             date: hit.signals.date > 0.0,
             small: smallness(self.corpus.num_docs()),
             general: self.intent.need == MemoryNeed::General,

@@ -1,4 +1,4 @@
-//! Log odds that a message calls for memory, whatever is stored: by the need model (`assets/adapters/README.md`), or
+//! Log odds that a message calls for memory, whatever is stored: by the message model (`assets/adapters/README.md`), or
 //! without one by logistic regression from the form of the message.
 //!
 //! `everlore-eval need` fits the coefficients on labelled messages in both languages

@@ -9,7 +9,7 @@ use crate::{
         tiers::{LINE_TOKENS, OVERVIEW_TOKENS, one_line, overview},
         tokens::estimate_tokens,
     },
-    types::Tier,
+    types::{Tier, dot},
 };
 
 /// Tokens up to which a memory is told whole. An excerpt has [`OVERVIEW_TOKENS`]; a text of up to half as much again
@@ -89,15 +89,10 @@ impl<'a> PassageChooser<'a> {
         let all: f64 = matched.iter().map(|term| term.idf).sum();
         let shared = matched.iter().filter(|term| own.contains(&term.term));
         let coverage = shared.map(|term| term.idf).sum::<f64>() / all.max(f64::MIN_POSITIVE);
-        let similarity = cosine(query, &BuiltinEmbedder::new().vector(sentence));
+        let similarity = dot(query, &BuiltinEmbedder::new().vector(sentence));
         let similarity = if similarity >= MIN_SIMILARITY { f64::from(similarity) } else { 0.0 };
         let worth = coverage + similarity;
         let has_number = sentence.contains(|c: char| c.is_numeric());
         if worth > 0.0 && self.wants_number && has_number { worth + NUMBER_WORTH } else { worth }
     }
-}
-
-/// Returns the dot product: vectors have length one, or are all zeros.
-fn cosine(one: &[f32], other: &[f32]) -> f32 {
-    one.iter().zip(other).map(|(a, b)| a * b).sum()
 }

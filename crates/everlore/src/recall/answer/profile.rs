@@ -14,14 +14,14 @@ use crate::{
     error::Result,
     recall::{
         Hit, HitSignals, IdentityQuestion, Intent, Recall, RecallDeps, RecallRequest, ScoreFactors,
-        query::{PersonalFacet, ProfileTopic, TopicBreadth, profile_topic},
+        query::{ProfileAspect, ProfileTopic, TopicBreadth, profile_topic},
         rank::{
-            Fusion, IDENTITY_BOOST, repeated_questions::why_uninformative,
-            visible_context::already_visible,
+            IDENTITY_BOOST, RankedHits, doubts::mark_doubted,
+            repeated_questions::why_uninformative, visible_context::already_visible,
         },
     },
     store::DocAddress,
-    types::{Kind, Memory, Role, Timestamp},
+    types::{Kind, Memory, MemoryId, Role, Timestamp},
 };
 
 /// Number of memories about the user, or about the topic, below which others complete them.
@@ -30,11 +30,15 @@ const MIN_ABOUT_USER: usize = 3;
 /// Most memories of an answer about one topic that the profile completes: beyond them it would be noise.
 const MAX_COMPLETED: usize = 5;
 
+/// Best hits of the ranking that are told with what the profile knows of a topic, if recall alone would tell nothing: the
+/// words of an aspect are few, and what was found may have none of them.
+const MAX_BEST: usize = 2;
+
 /// Number of the newest other memories that complete a nearly empty profile.
 const MAX_OTHERS: usize = 10;
 
-/// Memories of one facet that come before the next facet: twenty likes must not push out the family.
-const FACET_QUOTA: usize = 3;
+/// Memories of one aspect that come before the next aspect: twenty likes must not push out the family.
+const ASPECT_QUOTA: usize = 3;
 
 /// Share of [`IDENTITY_BOOST`] that the last memory of a profile gets; between it and the first the relevance falls
 /// evenly, so that scores follow the order.
@@ -47,13 +51,27 @@ pub(crate) struct UserProfile {
     others: Vec<Hit>,
 }
 
-/// Returns the addresses that a profile is read from; none for a query that asks nothing about the user, or for a period.
-pub(crate) fn profile_addresses(fusion: &Fusion<'_>) -> Vec<DocAddress> {
-    let intent = fusion.intent;
+/// Memories that a profile is read from.
+#[derive(Default)]
+pub(crate) struct ProfileCandidates {
+    addresses: Vec<DocAddress>,
+    /// The best hits of the ranking, the best first, whether or not recall abstains.
+    ranking: Vec<MemoryId>,
+    /// The very best of them.
+    best: Vec<Hit>,
+}
+
+/// Returns the memories that a profile is read from; none for a query that asks nothing about the user, or for a period.
+pub(crate) fn profile_candidates(ranked: &RankedHits<'_>) -> ProfileCandidates {
+    let intent = ranked.fusion.intent;
     if intent.identity == IdentityQuestion::None || !intent.times.is_empty() || intent.asks_period {
-        return Vec::new();
+        return ProfileCandidates::default();
     }
-    fusion.profile_addresses(MIN_ABOUT_USER)
+    ProfileCandidates {
+        addresses: ranked.fusion.profile_addresses(MIN_ABOUT_USER),
+        ranking: ranked.hits.iter().take(MAX_OTHERS).map(|hit| hit.memory.id).collect(),
+        best: ranked.hits.iter().take(MAX_BEST).cloned().collect(),
+    }
 }
 
 /// Adds the profile to an answer: in place of its hits if the query asks for the whole profile, after them if it asks
@@ -62,9 +80,9 @@ pub(crate) async fn add_profile(
     deps: RecallDeps<'_>,
     request: &RecallRequest,
     answer: Recall,
-    addresses: &[DocAddress],
+    candidates: &ProfileCandidates,
 ) -> Result<Recall> {
-    let read = || read_profile(deps, request, &answer.intent, addresses);
+    let read = || read_profile(deps, request, &answer.intent, &candidates.addresses);
     let hits = match answer.intent.identity {
         IdentityQuestion::None => return Ok(answer),
         IdentityQuestion::Strong => whole_profile(read().await?, request),
@@ -72,7 +90,12 @@ pub(crate) async fn add_profile(
             let topic = profile_topic(&request.query);
             match answer_topic(&answer.hits, &topic, request) {
                 Some(hits) => hits,
-                None => complete_topic(&answer.hits, read().await?.about_user, &topic, request),
+                None => {
+                    let about_user = read().await?.about_user;
+                    let ordered = order_by_topic(about_user, &topic, &candidates.ranking);
+                    let completed = complete_topic(&answer.hits, ordered, &topic, request);
+                    with_best(completed, &answer.hits, candidates, request)
+                }
             }
         }
     };
@@ -108,15 +131,14 @@ async fn read_profile(
     };
     let (about_user, others) = rows.into_iter().partition(|(_, memory)| is_about_user(memory));
     let now = deps.now.timestamp();
-    Ok(UserProfile {
-        about_user: order_profile(about_user, asked_facet(request, intent), now),
-        others: order_others(others, intent),
-    })
+    let mut about_user = order_profile(about_user, asked_aspect(request, intent), now);
+    mark_doubted(&mut about_user);
+    Ok(UserProfile { about_user, others: order_others(others, intent) })
 }
 
-/// Returns the facet to put first: the one that a question for a topic asks for.
-fn asked_facet(request: &RecallRequest, intent: &Intent) -> Option<PersonalFacet> {
-    (intent.identity == IdentityQuestion::Weak).then(|| profile_topic(&request.query).facet)?
+/// Returns the aspect to put first: the one that a question for a topic asks for.
+fn asked_aspect(request: &RecallRequest, intent: &Intent) -> Option<ProfileAspect> {
+    (intent.identity == IdentityQuestion::Weak).then(|| profile_topic(&request.query).aspect)?
 }
 
 /// Drops what the model still sees in the current conversation.
@@ -133,27 +155,27 @@ async fn without_visible(
     Ok(rows)
 }
 
-/// Orders memories about the user: the facet that is asked for, then all facets in turn, a few of each at a time, the
-/// heaviest and newest of a facet first.
+/// Orders memories about the user: the aspect that is asked for, then all aspects in turn, a few of each at a time, the
+/// heaviest and newest of an aspect first.
 fn order_profile(
     rows: Vec<(DocAddress, Memory)>,
-    asked: Option<PersonalFacet>,
+    asked: Option<ProfileAspect>,
     now: Timestamp,
 ) -> Vec<Hit> {
-    let mut facets: Vec<_> = rows
+    let mut aspects: Vec<_> = rows
         .into_iter()
-        .map(|(address, memory)| (PersonalFacet::of_memory(&memory), address, memory))
+        .map(|(address, memory)| (ProfileAspect::of_memory(&memory), address, memory))
         .collect();
-    facets.sort_by(|(_, one_address, one), (_, other_address, other)| {
+    aspects.sort_by(|(_, one_address, one), (_, other_address, other)| {
         by_weight(one, other, now).then_with(|| other_address.cmp(one_address))
     });
-    let mut counts: HashMap<PersonalFacet, usize> = HashMap::new();
-    let mut ordered: Vec<_> = facets
+    let mut counts: HashMap<ProfileAspect, usize> = HashMap::new();
+    let mut ordered: Vec<_> = aspects
         .into_iter()
-        .map(|(facet, address, memory)| {
-            let count = counts.entry(facet).or_default();
+        .map(|(aspect, address, memory)| {
+            let count = counts.entry(aspect).or_default();
             *count += 1;
-            ((Some(facet) != asked, (*count - 1) / FACET_QUOTA, facet), address, memory)
+            ((Some(aspect) != asked, (*count - 1) / ASPECT_QUOTA, aspect), address, memory)
         })
         .collect();
     ordered.sort_by_key(|(key, ..)| *key);
@@ -181,7 +203,7 @@ fn order_others(mut rows: Vec<(DocAddress, Memory)>, intent: &Intent) -> Vec<Hit
 
 /// Returns `true` for a turn that says something about a person.
 fn is_personal_turn(memory: &Memory) -> bool {
-    memory.kind == Kind::Turn && PersonalFacet::of_memory(memory) != PersonalFacet::Other
+    memory.kind == Kind::Turn && ProfileAspect::of_memory(memory) != ProfileAspect::Other
 }
 
 /// Makes hits of ordered memories, with scores in the same order.
@@ -241,17 +263,33 @@ fn whole_profile(profile: UserProfile, request: &RecallRequest) -> Vec<Hit> {
 }
 
 /// Returns the answer to a question for one topic if what its words found is enough. A question for one value is
-/// complete with a memory of its facet, and drops what has nothing to do with it.
+/// complete with a memory of its aspect, and drops what ranks below that and has nothing to do with it.
 fn answer_topic(hits: &[Hit], topic: &ProfileTopic, request: &RecallRequest) -> Option<Vec<Hit>> {
-    let is_answered = hits.iter().any(|hit| topic.facet.is_none() || is_of_facet(hit, topic));
+    let is_answered = hits.iter().any(|hit| topic.aspect.is_none() || is_of_aspect(hit, topic));
     if topic.breadth == TopicBreadth::Open || !is_answered {
         return (hits.len() >= MIN_ABOUT_USER).then(|| hits.to_vec());
     }
     // A search shows all that matches; a prompt shows what answers.
-    let shown = |hit: &&Hit| {
-        request.min_confidence == 0.0 || is_of_facet(hit, topic) || !hit.signals.terms.is_empty()
+    let first = hits.iter().position(|hit| is_of_aspect(hit, topic)).unwrap_or_default();
+    let is_shown = |(at, hit): &(usize, &Hit)| {
+        *at <= first
+            || request.min_confidence == 0.0
+            || is_of_aspect(hit, topic)
+            || !hit.signals.terms.is_empty()
     };
-    Some(hits.iter().filter(shown).cloned().collect())
+    Some(hits.iter().enumerate().filter(is_shown).map(|(_, hit)| hit.clone()).collect())
+}
+
+/// Orders what completes an answer: memories of the aspect that is asked for, then those that the ranking found, the best
+/// first. Where the question names no aspect, what the ranking did not find is left out.
+fn order_by_topic(hits: Vec<Hit>, topic: &ProfileTopic, ranking: &[MemoryId]) -> Vec<Hit> {
+    let place = |hit: &Hit| ranking.iter().position(|id| *id == hit.memory.id);
+    let mut hits = hits;
+    if topic.aspect.is_none() && !ranking.is_empty() {
+        hits.retain(|hit| place(hit).is_some());
+    }
+    hits.sort_by_key(|hit| (!is_of_aspect(hit, topic), place(hit).unwrap_or(usize::MAX)));
+    hits
 }
 
 /// Returns the answer to a question for one topic, completed by the profile.
@@ -265,17 +303,46 @@ fn complete_topic(
     let is_new = |hit: &Hit| !hits.iter().any(|found| found.memory.id == hit.memory.id);
     let helps = |hit: &Hit| match topic.breadth {
         TopicBreadth::Open => true,
-        TopicBreadth::OwnAttribute => is_of_facet(hit, topic),
+        TopicBreadth::OwnAttribute => is_of_aspect(hit, topic),
         TopicBreadth::Value => false,
     };
     let added = about_user.into_iter().filter(|hit| is_new(hit) && helps(hit));
-    let added = added.map(|hit| lower_to(hit, lowest));
-    let mut all: Vec<Hit> = hits.iter().cloned().chain(added).collect();
+    let mut all = hits.to_vec();
+    // Scores follow the order.
+    let mut highest = lowest;
+    for hit in added {
+        let hit = lower_to(hit, highest);
+        highest = hit.score;
+        all.push(hit);
+    }
     all.retain(|hit| hit.score >= request.min_score);
     all.truncate(request.limit.min(MAX_COMPLETED));
     all
 }
 
-fn is_of_facet(hit: &Hit, topic: &ProfileTopic) -> bool {
-    Some(PersonalFacet::of_memory(&hit.memory)) == topic.facet
+/// Puts the best hits of the ranking before what the profile knows, where recall alone would tell nothing.
+fn with_best(
+    completed: Vec<Hit>,
+    found: &[Hit],
+    candidates: &ProfileCandidates,
+    request: &RecallRequest,
+) -> Vec<Hit> {
+    if completed.is_empty() || !found.is_empty() {
+        return completed;
+    }
+    let is_best = |hit: &Hit| candidates.best.iter().any(|best| best.memory.id == hit.memory.id);
+    let mut all: Vec<Hit> =
+        candidates.best.iter().filter(|hit| hit.score >= request.min_score).cloned().collect();
+    let mut highest = all.last().map_or(1.0, |hit| hit.score);
+    for hit in completed.into_iter().filter(|hit| !is_best(hit)) {
+        let hit = lower_to(hit, highest);
+        highest = hit.score;
+        all.push(hit);
+    }
+    all.truncate(request.limit.min(MAX_COMPLETED));
+    all
+}
+
+fn is_of_aspect(hit: &Hit, topic: &ProfileTopic) -> bool {
+    Some(ProfileAspect::of_memory(&hit.memory)) == topic.aspect
 }

@@ -9,7 +9,6 @@ use serde::Serialize;
 use super::{
     abstain::is_likely,
     confidence::{ConfidenceBasis, ConfidenceEstimate},
-    pack::MemoryBlock,
 };
 use crate::{
     config::RecallConfig,
@@ -133,6 +132,20 @@ pub enum WhyNot {
         /// The hit with its numbers.
         hit: Box<Hit>,
     },
+    /// The settings keep the first message of a conversation free of memories, and this was it.
+    FirstRound {
+        /// The hit with its numbers.
+        hit: Box<Hit>,
+    },
+    /// The memory was held out of the session at random, to measure whether memories are of use.
+    HeldOut {
+        /// The hit with its numbers.
+        hit: Box<Hit>,
+    },
+    /// The message tells a failure, and the memory does not say how to solve it.
+    NotACure,
+    /// The memory may say how to solve the failure that the message tells, but better cures took its place.
+    BetterCures,
 }
 
 impl WhyNot {
@@ -145,28 +158,10 @@ impl WhyNot {
             | Self::Rank { hit, .. }
             | Self::Told { hit, .. }
             | Self::Budget { hit, .. }
-            | Self::Settings { hit } => Some(hit),
+            | Self::Settings { hit }
+            | Self::FirstRound { hit }
+            | Self::HeldOut { hit } => Some(hit),
             _ => None,
-        }
-    }
-
-    /// Replaces `Returned` by the fate of the hit in a block; any other reason holds for the block as well. `is_enabled` tells
-    /// that the settings allow memories for the message.
-    #[must_use]
-    pub(crate) fn in_block(self, block: &MemoryBlock, budget: usize, is_enabled: bool) -> Self {
-        let Self::Returned { hit, rank } = self else { return self };
-        let id = hit.memory.id;
-        match block.entries.iter().find(|entry| entry.id == id) {
-            Some(entry) => Self::Told { tier: entry.tier, hit },
-            None if block.left_out.contains(&id) => {
-                Self::Budget { budget, tokens: block.tokens, hit }
-            }
-            None if !is_enabled => Self::Settings { hit },
-            // Cures of the failure that the message tells took its place.
-            None => {
-                let lowest = block.entries.last().map_or(1.0, |entry| entry.score);
-                Self::Rank { rank, limit: block.entries.len(), lowest, hit }
-            }
         }
     }
 }

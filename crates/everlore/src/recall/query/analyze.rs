@@ -68,7 +68,7 @@ pub struct Intent {
     pub small_talk: bool,
     /// Need for memory, judged by the form of the message.
     pub need: MemoryNeed,
-    /// Form of the message, for the need model.
+    /// Form of the message, which tells without a message model whether it calls for memory.
     #[serde(skip)]
     pub form: MessageForm,
     /// `true` if the message holds what a failed program printed.

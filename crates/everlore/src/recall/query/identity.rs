@@ -10,8 +10,8 @@ mod english;
 use serde::Serialize;
 
 use super::{
-    personal_facet::PersonalFacet,
     phrases::{has, is_han, normalize},
+    profile_aspect::ProfileAspect,
 };
 
 /// Longest message, in bytes, that is classified: a longer one has a topic of its own. The limit also bounds the work
@@ -42,8 +42,8 @@ pub enum IdentityQuestion {
 /// Topic that a weak identity question asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ProfileTopic {
-    /// Facet of the profile; `None` if no word names one.
-    pub(crate) facet: Option<PersonalFacet>,
+    /// Aspect of the profile; `None` if no word names one.
+    pub(crate) aspect: Option<ProfileAspect>,
     /// Breadth of the answer.
     pub(crate) breadth: TopicBreadth,
 }
@@ -90,7 +90,7 @@ pub(crate) fn profile_topic(query: &str) -> ProfileTopic {
     let plain = normalize(query);
     let breadth =
         if plain.contains(is_han) { chinese::breadth(&plain) } else { english::breadth(&plain) };
-    ProfileTopic { facet: PersonalFacet::of_text(&plain), breadth }
+    ProfileTopic { aspect: ProfileAspect::of_text(&plain), breadth }
 }
 
 /// Replaces quotations by blanks.

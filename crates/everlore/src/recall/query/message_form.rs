@@ -28,7 +28,7 @@ const MAX_FACT_CHARS: usize = 18;
 /// Features of a message, from 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MessageForm {
-    /// Inputs of the need model.
+    /// Inputs of the logistic model of need.
     pub features: [f64; FORM_COUNT],
     /// Plain question for one fact.
     pub(crate) fact: FactQuestion,

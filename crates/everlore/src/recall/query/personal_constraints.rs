@@ -8,11 +8,74 @@ use super::phrases::{PhraseMatcher, normalize};
 /// Longest message, in bytes, that is expanded; a longer one states its own limits.
 const MAX_BYTES: usize = 1_000;
 
+/// Characters of a memory that are searched for a limit: a statement of one is short.
+const MAX_SCANNED: usize = 400;
+
 /// Words of a request, and the words with which people state limits and wishes about it.
 struct PersonalConstraint {
     request_words: &'static [&'static str],
     constraint_words: &'static [&'static str],
 }
+
+/// Words that name a limit by themselves: whoever is asked for a meal must know it, whatever else is told.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct StatedLimits {
+    words: &'static [&'static str],
+}
+
+impl StatedLimits {
+    /// Returns the limits that bear on a request for food; none for other messages.
+    pub(crate) fn on_request(query: &str) -> Self {
+        if query.len() > MAX_BYTES {
+            return Self::default();
+        }
+        let plain = normalize(query);
+        let text = PhraseMatcher::new(&plain);
+        let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
+        let asks = has(SELF_DIRECTED_PHRASES) || has(MEAL_PLANS);
+        let is_meal = has(CONSTRAINTS[0].request_words) || has(MEAL_PLANS) || has(MEAL_WORDS);
+        let is_exempt = has(WORK_ON_TEXT);
+        Self { words: if asks && is_meal && !is_exempt { MEAL_LIMITS } else { &[] } }
+    }
+
+    /// Returns `true` if a text states one of the limits.
+    pub(crate) fn are_in(&self, text: &str) -> bool {
+        if self.words.is_empty() {
+            return false;
+        }
+        let start: String = text.chars().take(MAX_SCANNED).collect();
+        let plain = normalize(&start);
+        let text = PhraseMatcher::new(&plain);
+        self.words.iter().any(|word| text.contains(word))
+    }
+}
+
+/// Phrases that plan a meal by themselves.
+#[rustfmt::skip]
+const MEAL_PLANS: &[&str] = &[
+    "should i cook", "should we cook", "shall i cook", "shall we cook", "what to cook", "shall we eat", "go for dinner", "go for lunch", "go for brunch", "eat tonight", "dinner tonight",
+    "suggest a", "suggest some", "any good", "table for", "quick tea", "tea for the", "give me a recipe", "what can i bake", "what should i bake", "where to eat", "grab a bite",
+    "吃什么", "吃啥", "吃点什么", "吃点啥", "去哪吃", "去哪儿吃", "哪里吃", "做什么菜", "做点什么", "推荐个菜", "推荐个餐厅", "订餐", "订位", "点外卖",
+];
+
+/// Words of meals beside those of [`CONSTRAINTS`].
+#[rustfmt::skip]
+const MEAL_WORDS: &[&str] = &[
+    "pasta", "pizza", "sushi", "dessert", "desserts", "cake", "cakes", "brunch", "takeaway", "takeout", "seafood", "oyster", "paella", "curry", "picnic", "buffet", "tea for", "bbq", "bake",
+    "甜品", "甜点", "蛋糕", "火锅", "海鲜", "下午茶", "年夜饭", "家宴", "饭局", "请客", "野餐", "奶茶", "水果", "午餐会", "做菜", "菜谱", "个菜",
+];
+
+/// Limits of a meal.
+#[rustfmt::skip]
+const MEAL_LIMITS: &[&str] = &[
+    "allergic", "allergy", "allergies", "intolerant", "intolerance", "coeliac", "celiac", "coeliac's", "vegetarian", "vegan", "pescatarian", "diabetic", "diabetes", "halal", "kosher",
+    "gluten free", "lactose", "does not eat", "do not eat", "cannot eat", "can not eat", "can't eat", "doesn't eat", "don't eat", "gout", "anaphylactic",
+    "过敏", "忌口", "吃素", "素食", "不吃", "不能吃", "清真", "乳糖", "不耐受", "麸质", "糖尿病", "痛风", "戒糖", "控糖",
+];
+
+/// Words of work on a text, whose meals are nobody's.
+const WORK_ON_TEXT: &[&str] =
+    &["translate", "translation", "proofread", "rephrase", "code", "翻译", "改写", "润色", "代码"];
 
 /// Returns the words of a request that have personal constraints, with the words of those constraints; empty if the
 /// request is not for oneself.
@@ -53,7 +116,8 @@ const CONSTRAINTS: &[PersonalConstraint] = &[
         ],
         constraint_words: &[
             "allergic", "allergy", "intolerant", "vegetarian", "vegan", "meat", "diet", "gluten", "lactose", "halal", "kosher", "eat",
-            "过敏", "忌口", "吃素", "素食", "不吃", "不能吃", "清真", "乳糖", "减肥",
+            "coeliac", "celiac", "pescatarian", "diabetic", "diabetes", "gout",
+            "过敏", "忌口", "吃素", "素食", "不吃", "不能吃", "清真", "乳糖", "减肥", "不耐受", "麸质", "糖尿病", "痛风",
         ],
     },
     PersonalConstraint {
@@ -77,6 +141,34 @@ const CONSTRAINTS: &[PersonalConstraint] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn whoever_plans_a_meal_must_know_the_limits_of_those_who_eat() {
+        for request in [
+            "what should I cook tonight?",
+            "Can you suggest a pasta dinner for the whole family on Friday?",
+            "quick tea for the kids tonight",
+            "Where shall we go for dinner?",
+            "Any good sushi places?",
+            "晚上吃什么",
+            "推荐个甜品",
+            "帮我订个餐厅",
+        ] {
+            let limits = StatedLimits::on_request(request);
+            assert!(limits.are_in("Jack has coeliac disease"), "{request}");
+            assert!(limits.are_in("我对芒果过敏"), "{request}");
+            assert!(!limits.are_in("I like long walks"), "{request}");
+        }
+        for request in [
+            "How long does dinner take in Spain?",
+            "翻译一下：晚上吃什么",
+            "Book a flight for me",
+            "",
+        ] {
+            let limits = StatedLimits::on_request(request);
+            assert!(!limits.are_in("Jack has coeliac disease"), "{request}");
+        }
+    }
 
     #[test]
     fn a_dinner_for_oneself_concerns_what_one_may_not_eat_in_both_languages() {

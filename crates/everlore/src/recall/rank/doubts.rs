@@ -3,12 +3,9 @@
 use super::source_turns::{SCORE_STEP, set_product};
 use crate::recall::Hit;
 
-/// Number of the best hits that are looked at; those further down are hardly read.
-const MAX_COMPARED: usize = 50;
-
 /// Marks hits with a newer one that may have replaced them.
-pub(super) fn mark_doubted(hits: &mut [Hit]) {
-    for (older, newer) in doubted_pairs(&hits[..hits.len().min(MAX_COMPARED)]) {
+pub(crate) fn mark_doubted(hits: &mut [Hit]) {
+    for (older, newer) in doubted_pairs(hits) {
         hits[older].newer = Some(hits[newer].memory.id);
     }
 }

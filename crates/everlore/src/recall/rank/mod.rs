@@ -25,7 +25,7 @@ pub(super) mod visible_context;
 mod second_hop;
 mod score;
 mod updates;
-mod doubts;
+pub(super) mod doubts;
 pub(super) mod time_order;
 
 pub(super) use corpus::DocRef;

@@ -3,7 +3,7 @@
 use super::{corpus::DocRef, fuse::Fusion};
 use crate::{store::DocAddress, types::Kind};
 
-/// Most recent memories about the user that a profile is chosen from: it shows a few of each facet.
+/// Most recent memories about the user that a profile is chosen from: it shows a few of each aspect.
 const PROFILE_NEWEST: usize = 400;
 
 /// Oldest memories about the user that a profile is chosen from: name and work are told at the beginning.

@@ -116,7 +116,9 @@ fn is_open_question_en(plain: &str) -> bool {
 }
 
 fn is_open_question_zh(plain: &str) -> bool {
-    let asks = is_question(plain) || plain.ends_with("来着");
+    let asks = is_question(plain)
+        || plain.ends_with("来着")
+        || plain.contains('哪') && plain.ends_with('好');
     let gives = plain.replace("给我", "").contains('给');
     asks && !gives
         && !plain.contains(['，', ',', '；'])
@@ -194,7 +196,7 @@ static FACT_QUESTION_EN: LazyLock<Regex> = LazyLock::new(|| {
 
 static OPEN_QUESTION_ZH: LazyLock<Regex> = LazyLock::new(|| {
     compile(
-        r"哪|什么|谁|几|多少|怎么|为啥|啥|何时|多久|多大|(?:看到|看见|见过|找到|见到).*(?:吗|没有?)[？?]?$",
+        r"哪|什么|谁|几|多少|怎么|为啥|啥|何时|多久|多大|^那.{1,8}呢[？?]?$|(?:看到|看见|见过|找到|见到).*(?:吗|没有?)[？?]?$",
     )
 });
 

@@ -21,6 +21,16 @@ const VISIBLE: &str =
 const SETTINGS: &str = "it is good enough, but the settings allow no memories for this message; see [memory] and \
     [memory.inject] in `everlore config show`";
 
+const FIRST_ROUND: &str = "it is good enough, but the settings keep the first message of a conversation free of \
+    memories; see [memory.inject] in `everlore config show`";
+
+const HELD_OUT: &str = "it is good enough, but held out of this session at random, to measure whether memories are of \
+    use; see [memory.inject] in `everlore config show`";
+
+const NOT_A_CURE: &str = "the message tells a failure, and it does not say how to solve that";
+
+const BETTER_CURES: &str = "the message tells a failure, and better cures of it took its place";
+
 impl WhyNot {
     /// Returns the reason as a sentence; `option` renders the name of an option such as `limit` for the interface in
     /// use.
@@ -76,6 +86,10 @@ impl WhyNot {
                 option("budget")
             ),
             Self::Settings { .. } => SETTINGS.to_owned(),
+            Self::FirstRound { .. } => FIRST_ROUND.to_owned(),
+            Self::HeldOut { .. } => HELD_OUT.to_owned(),
+            Self::NotACure => NOT_A_CURE.to_owned(),
+            Self::BetterCures => BETTER_CURES.to_owned(),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Chinese identity questions.
 
 use super::{IdentityQuestion, TopicBreadth, strip_leads};
-use crate::recall::query::personal_facet::PersonalFacet;
+use crate::recall::query::profile_aspect::ProfileAspect;
 
 /// Classifies a normalized text with Chinese characters.
 pub(super) fn classify(plain: &str) -> IdentityQuestion {
@@ -149,7 +149,7 @@ fn asks_possession(text: &str) -> bool {
 
 /// Returns `true` if the text begins with a noun of a person's life.
 fn is_life_topic(text: &str) -> bool {
-    contains_start(text, LIFE_TOPICS) || PersonalFacet::begins(text)
+    contains_start(text, LIFE_TOPICS) || ProfileAspect::begins(text)
 }
 
 /// Returns the texts after each 我 that is not the object of a verb: 给我, 帮我 and 告诉我 name the listener.
@@ -305,7 +305,7 @@ const HABITS: &[&str] = &[
 #[rustfmt::skip]
 const NOUN_MODIFIERS: &[&str] = &["有", "最好的", "最", "新", "大", "小", "老", "每天的", "日常", "平时", "身边的", "现在的", "目前的", "所有的", "全部", "第一", "前", "那个", "这个", "两个", "个人", "自己的", "主要", "真正的", "真实", "人生", "今年的", "长期", "短期"];
 
-/// Topics of a person's life that are no facet of their own.
+/// Topics of a person's life that are no aspect of their own.
 #[rustfmt::skip]
 const LIFE_TOPICS: &[&str] = &[
     "家", "目标", "计划", "梦想", "理想", "心愿", "愿望", "过去", "童年", "小时候", "经历", "旅行", "财务", "经济", "收入", "存款", "房贷", "优点", "缺点", "强项", "弱点", "短板", "特长", "技能", "能力", "价值观", "信仰", "政治", "风格", "写作", "说话", "语言", "母语", "外语", "性格", "脾气", "背景", "困扰", "烦恼", "压力", "成就", "车", "设备", "电脑配置", "手机号", "电话", "邮箱", "身高", "体重", "鞋码", "尺码", "作息", "日程", "偶像", "男神", "女神", "身边", "社交", "人际", "前任", "情感", "情况", "状况", "学习", "项目", "进度", "纪念日", "忌讳", "禁忌", "雷区", "底线", "观点", "看法", "立场", "三观", "审美", "穿搭", "消费", "理财", "投资", "睡眠", "饮食", "锻炼", "健身", "论文", "考试", "导师", "房东", "客户", "生活", "人生", "职场", "圈子", "开销", "花销", "预算", "烟", "酒",

@@ -4,7 +4,7 @@ mod phrase_lists;
 
 use self::phrase_lists::*;
 use super::{IdentityQuestion, TopicBreadth, has_any, strip_leads, strip_tails};
-use crate::recall::query::personal_facet::PersonalFacet;
+use crate::recall::query::profile_aspect::ProfileAspect;
 
 /// Words of a possession after "my": in "my weekly exercise routine" the noun comes third.
 const MAX_POSSESSION_WORDS: usize = 4;
@@ -155,7 +155,7 @@ fn possessions(text: &str) -> impl Iterator<Item = Vec<&str>> {
     all.into_iter()
 }
 
-/// Returns `true` if a possession belongs to a person's life: its noun is of a facet or a topic, and nothing about it
+/// Returns `true` if a possession belongs to a person's life: its noun is of an aspect or a topic, and nothing about it
 /// is technical.
 fn is_personal(possession: &[&str]) -> bool {
     let Some((noun, modifiers)) = possession.split_last() else { return false };
@@ -164,6 +164,6 @@ fn is_personal(possession: &[&str]) -> bool {
         && if of_relative {
             VALUES_OF_RELATIVES.contains(noun)
         } else {
-            LIFE_TOPICS.contains(noun) || PersonalFacet::of_text(noun).is_some()
+            LIFE_TOPICS.contains(noun) || ProfileAspect::of_text(noun).is_some()
         }
 }

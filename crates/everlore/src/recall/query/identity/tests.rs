@@ -80,27 +80,27 @@ fn chinese_questions_about_something_else() {
 }
 
 #[test]
-fn a_question_names_its_facet_and_the_breadth_of_its_answer() {
+fn a_question_names_its_aspect_and_the_breadth_of_its_answer() {
     use TopicBreadth::{Open, OwnAttribute, Value};
     let topics = [
-        ("What's my wife's name?", Some(PersonalFacet::Family), Value),
-        ("我老婆叫什么", Some(PersonalFacet::Family), Value),
-        ("which school did I go to?", Some(PersonalFacet::Work), Value),
-        ("我答应过我弟弟什么", Some(PersonalFacet::Family), Value),
-        ("did I mention my pets?", Some(PersonalFacet::Pet), Open),
-        ("我说过我的宠物吗", Some(PersonalFacet::Pet), Open),
-        ("where do I live?", Some(PersonalFacet::Home), OwnAttribute),
-        ("我住在哪里", Some(PersonalFacet::Home), OwnAttribute),
-        ("what foods do I avoid?", Some(PersonalFacet::Health), Open),
-        ("我有哪些忌口", Some(PersonalFacet::Health), Open),
-        ("我是做什么工作的", Some(PersonalFacet::Work), Open),
-        ("what kind of tea does my sister drink?", Some(PersonalFacet::Family), Value),
-        ("我姐姐最爱喝的茶是什么", Some(PersonalFacet::Family), Value),
-        ("what kind of food do I like?", Some(PersonalFacet::Taste), Open),
+        ("What's my wife's name?", Some(ProfileAspect::Family), Value),
+        ("我老婆叫什么", Some(ProfileAspect::Family), Value),
+        ("which school did I go to?", Some(ProfileAspect::Work), Value),
+        ("我答应过我弟弟什么", Some(ProfileAspect::Family), Value),
+        ("did I mention my pets?", Some(ProfileAspect::Pet), Open),
+        ("我说过我的宠物吗", Some(ProfileAspect::Pet), Open),
+        ("where do I live?", Some(ProfileAspect::Home), OwnAttribute),
+        ("我住在哪里", Some(ProfileAspect::Home), OwnAttribute),
+        ("what foods do I avoid?", Some(ProfileAspect::Health), Open),
+        ("我有哪些忌口", Some(ProfileAspect::Health), Open),
+        ("我是做什么工作的", Some(ProfileAspect::Work), Open),
+        ("what kind of tea does my sister drink?", Some(ProfileAspect::Family), Value),
+        ("我姐姐最爱喝的茶是什么", Some(ProfileAspect::Family), Value),
+        ("what kind of food do I like?", Some(ProfileAspect::Taste), Open),
         ("what did I tell you about Redis?", None, Open),
     ];
-    for (query, facet, breadth) in topics {
-        assert_eq!(profile_topic(query), ProfileTopic { facet, breadth }, "{query}");
+    for (query, aspect, breadth) in topics {
+        assert_eq!(profile_topic(query), ProfileTopic { aspect, breadth }, "{query}");
     }
 }
 

@@ -230,7 +230,7 @@ pub(super) const VALUES_OF_RELATIVES: &[&str] = &[
     "favorite",
 ];
 
-/// Topics of a person's life that are no facet of their own.
+/// Topics of a person's life that are no aspect of their own.
 #[rustfmt::skip]
 pub(super) const LIFE_TOPICS: &[&str] = &[
     "goals", "goal", "plans", "dreams", "dream", "past", "childhood", "life", "travels", "travel", "trips", "finances", "finance", "money", "debts", "savings", "schedule", "strengths", "strength", "weaknesses", "weakness", "spots", "skills", "talents", "fears", "fear", "values", "beliefs", "religion",

@@ -1,6 +1,9 @@
-//! Call model: log odds that a message calls for memory and that what was found bears on it.
+//! Confidence in the hits of a request: log odds that the message calls for memory and that what was found bears on it.
 
-use super::{confidence::FeatureContribution, confidence_features::ConfidenceFeatures};
+use super::{
+    confidence::{FeatureContribution, INTERCEPT, UNKNOWN_NAMES},
+    confidence_features::ConfidenceFeatures,
+};
 
 /// Inputs of the log odds that a message calls for memory and that what was found bears on it, with their coefficients,
 /// where the message model tells what it seeks.
@@ -9,7 +12,7 @@ use super::{confidence::FeatureContribution, confidence_features::ConfidenceFeat
 /// questions put to homes of others; the intercept is set so that nine in ten of the messages without need stay silent at
 /// the default of `recall.min_confidence`.
 const SOUGHT_COEFFICIENTS: [(&str, f64); 6] = [
-    ("usual", 0.39),
+    (INTERCEPT, 0.39),
     ("need", 0.55),
     ("sought", 8.67),
     ("max sim", 2.56),
@@ -22,19 +25,19 @@ const SOUGHT_COEFFICIENTS: [(&str, f64); 6] = [
 /// Fitted on messages for 1,193 topics of everyday life and work in both languages, put to homes of 5 to 300 memories,
 /// and on messages that need no memory; the intercept is set so that nine in ten of the latter stay silent at the
 /// default of `recall.min_confidence`.
-const CALL_COEFFICIENTS: [(&str, f64); 7] = [
-    ("usual", -0.5),
+const REQUEST_COEFFICIENTS: [(&str, f64); 7] = [
+    (INTERCEPT, -0.5),
     ("need", 0.91),
     ("cosine", 2.79),
     ("max sim", 2.51),
     ("coverage", 0.56),
     ("meaning", 1.66),
-    ("strangers", -2.74),
+    (UNKNOWN_NAMES, -2.74),
 ];
 
 impl ConfidenceFeatures {
     /// Returns what each input adds to the log odds that the message calls for memory.
-    pub(super) fn call_parts(&self) -> Vec<FeatureContribution> {
+    pub(super) fn request_parts(&self) -> Vec<FeatureContribution> {
         let part = |((name, coefficient), value): (&(&'static str, f64), f64)| {
             FeatureContribution { name, value, adds: coefficient * value }
         };
@@ -43,7 +46,8 @@ impl ConfidenceFeatures {
             let values = [1.0, need, sought, max_sim, coverage, meaning];
             return SOUGHT_COEFFICIENTS.iter().zip(values).map(part).collect();
         }
-        let values = [1.0, need, self.cosine, max_sim, coverage, meaning, self.strangers as f64];
-        CALL_COEFFICIENTS.iter().zip(values).map(part).collect()
+        let values =
+            [1.0, need, self.cosine, max_sim, coverage, meaning, self.unknown_names as f64];
+        REQUEST_COEFFICIENTS.iter().zip(values).map(part).collect()
     }
 }

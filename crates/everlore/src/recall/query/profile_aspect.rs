@@ -1,5 +1,5 @@
-//! Facets of a person's profile: name, work, family, home, pets, health, tastes. Words of both languages tell the facet
-//! of a memory, and the facet that a question asks for.
+//! Aspects of a person's profile: name, work, family, home, pets, health, tastes. Words of both languages tell the aspect
+//! of a memory, and the aspect that a question asks for.
 
 use super::phrases::{PhraseMatcher, normalize};
 use crate::types::{Attribute, Kind, Memory, Slot};
@@ -8,9 +8,9 @@ use crate::types::{Attribute, Kind, Memory, Slot};
 /// text is detail.
 const MAX_SCANNED: usize = 400;
 
-/// Facet of a person's profile, in the order in which a profile is told.
+/// Aspect of a person's profile, in the order in which a profile is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) enum PersonalFacet {
+pub(crate) enum ProfileAspect {
     /// Name, age, birthday.
     Name,
     /// Job, employer, studies.
@@ -31,8 +31,8 @@ pub(crate) enum PersonalFacet {
     Other,
 }
 
-impl PersonalFacet {
-    /// Returns the facet of a memory: by its slot if it has one, otherwise by its kind and words.
+impl ProfileAspect {
+    /// Returns the aspect of a memory: by its slot if it has one, otherwise by its kind and words.
     pub(crate) fn of_memory(memory: &Memory) -> Self {
         if let Some(slot) = Slot::from_metadata(&memory.metadata) {
             return Self::of_attribute(slot.attribute);
@@ -44,17 +44,17 @@ impl PersonalFacet {
         Self::of_text(&normalize(&text)).unwrap_or(Self::Other)
     }
 
-    /// Returns the facet that a normalized text names first in [`FACET_WORDS`]; `None` if it names none.
+    /// Returns the aspect that a normalized text names first in [`ASPECT_WORDS`]; `None` if it names none.
     pub(crate) fn of_text(plain: &str) -> Option<Self> {
         let text = PhraseMatcher::new(plain);
         let named =
-            FACET_WORDS.iter().find(|(_, words)| words.iter().any(|word| text.contains(word)));
-        named.map(|(facet, _)| *facet)
+            ASPECT_WORDS.iter().find(|(_, words)| words.iter().any(|word| text.contains(word)));
+        named.map(|(aspect, _)| *aspect)
     }
 
-    /// Returns `true` if a text begins with a word of a facet.
+    /// Returns `true` if a text begins with a word of an aspect.
     pub(crate) fn begins(text: &str) -> bool {
-        FACET_WORDS.iter().any(|(_, words)| words.iter().any(|word| text.starts_with(word)))
+        ASPECT_WORDS.iter().any(|(_, words)| words.iter().any(|word| text.starts_with(word)))
     }
 
     fn of_attribute(attribute: Attribute) -> Self {
@@ -76,11 +76,11 @@ impl PersonalFacet {
     }
 }
 
-/// Words of each facet, the telling ones first: "my daughter works in Rome" is about the family, and an allergy matters
+/// Words of each aspect, the telling ones first: "my daughter works in Rome" is about the family, and an allergy matters
 /// more than the dinner it spoils.
 #[rustfmt::skip]
-const FACET_WORDS: &[(PersonalFacet, &[&str])] = &[
-    (PersonalFacet::Health, &[
+const ASPECT_WORDS: &[(ProfileAspect, &[&str])] = &[
+    (ProfileAspect::Health, &[
         "allergic", "allergy", "allergies", "allergens", "intolerant", "intolerance", "vegetarian", "vegan", "pescatarian", "diet", "dietary", "gluten",
         "lactose", "halal", "kosher", "celiac", "coeliac", "pregnant", "diabetic", "diabetes", "asthma", "medication", "medications", "medicine",
         "pills", "blood pressure", "migraine", "migraines", "illness", "disease", "surgery", "injury", "injured", "health", "medical", "therapy",
@@ -88,11 +88,11 @@ const FACET_WORDS: &[(PersonalFacet, &[&str])] = &[
         "过敏", "忌口", "不吃", "不能吃", "吃素", "素食", "清真", "糖尿病", "高血压", "哮喘", "怀孕", "吃药", "服药", "药", "生病", "病", "手术", "身体", "健康", "体检",
         "毛病", "乳糖", "麸质", "不耐受", "血型", "失眠",
     ]),
-    (PersonalFacet::Pet, &[
+    (ProfileAspect::Pet, &[
         "pet", "pets", "cat", "cats", "dog", "dogs", "puppy", "kitten", "parrot", "hamster", "rabbit", "dog's", "cat's",
         "宠物", "猫", "狗", "兔子", "仓鼠", "鹦鹉",
     ]),
-    (PersonalFacet::Family, &[
+    (ProfileAspect::Family, &[
         "family", "wife", "husband", "partner", "spouse", "girlfriend", "boyfriend", "fiancee", "fiance", "son", "sons", "daughter", "daughters", "kid",
         "kids", "child", "children", "baby", "mother", "mom", "mum", "father", "dad", "parents", "brother", "brothers", "sister", "sisters", "siblings",
         "grandma", "grandmother", "grandpa", "grandfather", "grandparents", "uncle", "aunt", "cousin", "niece", "nephew", "in-laws", "relatives", "married",
@@ -102,11 +102,11 @@ const FACET_WORDS: &[(PersonalFacet, &[&str])] = &[
         "爸", "妈", "父亲", "母亲", "父母", "爷爷", "奶奶", "外公", "外婆", "姥姥", "姥爷", "哥哥", "姐姐", "弟弟", "妹妹", "大哥", "大姐", "我哥", "我姐", "我弟", "我妹", "兄弟",
         "姐妹", "家人", "家里人", "家庭", "我家都有", "我家有", "亲戚", "结婚", "离婚", "单身", "感情", "恋爱", "朋友", "闺蜜", "室友", "邻居", "身边的人", "身边有", "叔叔", "舅舅", "阿姨", "姑姑",
     ]),
-    (PersonalFacet::Name, &[
+    (ProfileAspect::Name, &[
         "name", "names", "nickname", "call me", "birthday", "born", "birth", "age", "years old", "how old", "gender", "pronouns", "zodiac",
         "名字", "姓名", "我叫", "叫我", "称呼", "昵称", "外号", "小名", "我姓", "生日", "出生", "岁", "年龄", "多大", "属相", "星座", "性别", "身份证",
     ]),
-    (PersonalFacet::Work, &[
+    (ProfileAspect::Work, &[
         "job", "jobs", "work", "works", "worked", "working", "employer", "employed", "company", "boss", "manager", "colleague", "colleagues", "coworker",
         "coworkers", "career", "profession", "occupation", "for a living", "teach", "teaches", "teacher", "engineer", "developer", "programmer", "nurse", "doctor", "lawyer",
         "designer", "accountant", "researcher", "scientist", "student", "study", "studies", "studying", "studied", "university", "college", "degree", "major",
@@ -114,16 +114,16 @@ const FACET_WORDS: &[(PersonalFacet, &[&str])] = &[
         "工作", "上班", "公司", "职业", "职位", "岗位", "行业", "老板", "领导", "同事", "工程师", "程序员", "老师", "教师", "教书", "医生", "护士", "律师", "会计", "设计师", "经理", "学生",
         "大学", "专业", "毕业", "学历", "上学", "学校", "创业", "退休", "自由职业", "工资", "薪水", "研究员", "从事", "做什么的", "干什么的", "干嘛的", "干哪行", "哪一行",
     ]),
-    (PersonalFacet::Home, &[
+    (ProfileAspect::Home, &[
         "live", "lives", "living in", "lived", "moved to", "home", "house", "apartment", "flat", "address", "hometown", "city", "come from", "am from", "is from", "i from", "grew up",
         "neighbourhood", "neighborhood", "nationality", "rent",
         "住", "搬家", "搬到", "搬去", "家在", "老家", "家乡", "籍贯", "来自", "哪里人", "哪儿人", "房子", "小区", "地址", "住址", "租房", "国籍", "城市",
     ]),
-    (PersonalFacet::Rule, &[
+    (ProfileAspect::Rule, &[
         "rule", "rules", "instructions", "instruction", "how to answer", "how you should answer", "answer style",
         "规矩", "规则", "交代", "吩咐", "嘱咐", "叮嘱", "要求你", "不要做什么", "怎么回答",
     ]),
-    (PersonalFacet::Taste, &[
+    (ProfileAspect::Taste, &[
         "like", "likes", "love", "loves", "prefer", "prefers", "preference", "preferences", "enjoy", "enjoys", "favorite", "favorites", "hate", "hates",
         "dislike", "dislikes", "hobby", "hobbies", "interest", "interests", "interested", "taste", "tastes", "habit", "habits", "routine", "usually", "fan of",
         "drink", "drinks", "coffee", "tea", "music", "books", "movies", "films", "sport", "sports", "play", "plays", "collect", "collects", "go for", "cooking",
@@ -136,27 +136,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_tell_the_facet_in_both_languages() {
-        let facets = [
-            ("My name is Wang Lei", PersonalFacet::Name),
-            ("我叫王磊", PersonalFacet::Name),
-            ("I teach mathematics", PersonalFacet::Work),
-            ("用户是程序员", PersonalFacet::Work),
-            ("I have two daughters", PersonalFacet::Family),
-            ("我老婆叫林悦", PersonalFacet::Family),
-            ("I live in Lisbon", PersonalFacet::Home),
-            ("我住在上海", PersonalFacet::Home),
-            ("I am allergic to peanuts", PersonalFacet::Health),
-            ("我对花生过敏", PersonalFacet::Health),
-            ("I like green tea", PersonalFacet::Taste),
-            ("我喜欢喝茶", PersonalFacet::Taste),
-            ("My cat is called Momo", PersonalFacet::Pet),
-            ("我的猫叫墨墨", PersonalFacet::Pet),
+    fn words_tell_the_aspect_in_both_languages() {
+        let aspects = [
+            ("My name is Wang Lei", ProfileAspect::Name),
+            ("我叫王磊", ProfileAspect::Name),
+            ("I teach mathematics", ProfileAspect::Work),
+            ("用户是程序员", ProfileAspect::Work),
+            ("I have two daughters", ProfileAspect::Family),
+            ("我老婆叫林悦", ProfileAspect::Family),
+            ("I live in Lisbon", ProfileAspect::Home),
+            ("我住在上海", ProfileAspect::Home),
+            ("I am allergic to peanuts", ProfileAspect::Health),
+            ("我对花生过敏", ProfileAspect::Health),
+            ("I like green tea", ProfileAspect::Taste),
+            ("我喜欢喝茶", ProfileAspect::Taste),
+            ("My cat is called Momo", ProfileAspect::Pet),
+            ("我的猫叫墨墨", ProfileAspect::Pet),
         ];
-        for (text, facet) in facets {
-            assert_eq!(PersonalFacet::of_text(&normalize(text)), Some(facet), "{text}");
+        for (text, aspect) in aspects {
+            assert_eq!(ProfileAspect::of_text(&normalize(text)), Some(aspect), "{text}");
         }
-        assert_eq!(PersonalFacet::of_text(&normalize("The staging port is 8443")), None);
-        assert_eq!(PersonalFacet::of_text(&normalize("模块3由第3组维护")), None);
+        assert_eq!(ProfileAspect::of_text(&normalize("The staging port is 8443")), None);
+        assert_eq!(ProfileAspect::of_text(&normalize("模块3由第3组维护")), None);
     }
 }

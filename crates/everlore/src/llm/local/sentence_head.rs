@@ -1,29 +1,20 @@
-//! Questions that adapters answer with the built-in encoder: is a sentence worth keeping, does a newer statement replace an
-//! older one, and does a message call for memory, and for which.
+//! Capture adapter of the built-in encoder: is a sentence worth keeping, and what does it say?
 
 use std::{ops::Range, sync::OnceLock};
 
 use super::{
     adapter::EncoderAdapter,
     bert_encoder::{BertEncoder, CLS_PIECE, SEP_PIECE},
-    normalize,
 };
 use crate::{
     error::Result,
-    llm::{
-        MessageReading,
-        sentence::{SentenceInput, SentenceKind, SentenceMode, SentenceScores},
-    },
+    llm::sentence::{SentenceInput, SentenceKind, SentenceMode, SentenceScores},
 };
 
 static CAPTURE_FILE: &[u8] = include_bytes!("../../../assets/adapters/capture.safetensors");
-static CHANGE_FILE: &[u8] = include_bytes!("../../../assets/adapters/change.safetensors");
-static MESSAGE_FILE: &[u8] = include_bytes!("../../../assets/adapters/message.safetensors");
 
-/// Ranks of the adapters, as trained.
+/// Rank of the adapter, as trained.
 const CAPTURE_RANK: usize = 16;
-const CHANGE_RANK: usize = 16;
-const MESSAGE_RANK: usize = 8;
 
 /// Kinds of the training labels: those of [`SentenceKind`], and none.
 const KIND_OUTPUTS: usize = SentenceKind::ALL.len() + 1;
@@ -31,24 +22,16 @@ const KIND_OUTPUTS: usize = SentenceKind::ALL.len() + 1;
 /// Outputs of the capture adapter: log odds of keeping, kinds, modes.
 const CAPTURE_OUTPUTS: usize = 1 + KIND_OUTPUTS + SentenceMode::ALL.len();
 
-/// Numbers between the two layers of the change adapter's head, as trained.
-const CHANGE_WIDTH: usize = 64;
-
 /// Pieces of the text before a sentence, of the sentence and of the text after it, as in training; with the frame they
 /// fill the 128 positions of the encoder.
 const MAX_PIECES_BEFORE: usize = 48;
 const MAX_PIECES: usize = 60;
 const MAX_PIECES_AFTER: usize = 16;
 
-/// Pieces of each of two statements that are compared, as in training.
-const MAX_PAIR_PIECES: usize = 54;
-
 /// Characters of an earlier text that are read: the end of a long reply says what is asked.
 const MAX_CHARS_BEFORE: usize = 160;
 
 static CAPTURE: OnceLock<EncoderAdapter> = OnceLock::new();
-static CHANGE: OnceLock<EncoderAdapter> = OnceLock::new();
-static MESSAGE: OnceLock<EncoderAdapter> = OnceLock::new();
 
 /// Judges a sentence.
 pub(super) fn judge_sentence(
@@ -56,7 +39,8 @@ pub(super) fn judge_sentence(
     input: &SentenceInput<'_>,
 ) -> Result<SentenceScores> {
     let head = [encoder.config.hidden_size, CAPTURE_OUTPUTS];
-    let adapter = load(&CAPTURE, encoder, CAPTURE_FILE, CAPTURE_RANK, &head)?;
+    let adapter =
+        EncoderAdapter::load(&CAPTURE, &encoder.config, CAPTURE_FILE, CAPTURE_RANK, &head)?;
     let (framed, read) = frame(encoder, input);
     let outputs = adapter.outputs(&encoder.adapted_mean(adapter, &framed, read));
     let (kinds, modes) = outputs[1..].split_at(KIND_OUTPUTS);
@@ -71,54 +55,6 @@ pub(super) fn judge_sentence(
         mode: SentenceMode::ALL[highest(modes)],
         mode_scores,
     })
-}
-
-/// Returns the log odds that an older statement no longer holds after a newer one. The head compares the means of both
-/// statements, each read in the light of the other.
-pub(super) fn replaces_log_odds(encoder: &BertEncoder, old: &str, new: &str) -> Result<f32> {
-    let head = [4 * encoder.config.hidden_size, CHANGE_WIDTH, 1];
-    let adapter = load(&CHANGE, encoder, CHANGE_FILE, CHANGE_RANK, &head)?;
-    let mut framed = vec![CLS_PIECE];
-    let mut ends = [0; 2];
-    for (text, end) in [old, new].into_iter().zip(&mut ends) {
-        framed.extend(encoder.tokenize(text).into_iter().take(MAX_PAIR_PIECES));
-        framed.push(SEP_PIECE);
-        *end = framed.len();
-    }
-    let [old_end, new_end] = ends;
-    let [old, new] = encoder.adapted_means(adapter, &framed, [0..old_end, old_end..new_end]);
-    let both = || old.iter().zip(&new);
-    let differences = both().map(|(old, new)| (old - new).abs());
-    let products = both().map(|(old, new)| old * new);
-    let compared: Vec<f32> =
-        old.iter().chain(&new).copied().chain(differences).chain(products).collect();
-    Ok(adapter.outputs(&compared)[0])
-}
-
-/// Reads a message: does it call for memory, and for which.
-pub(super) fn read_message(encoder: &BertEncoder, message: &str) -> Result<MessageReading> {
-    let head = [encoder.config.hidden_size, 1];
-    let adapter = load(&MESSAGE, encoder, MESSAGE_FILE, MESSAGE_RANK, &head)?;
-    let pieces = encoder.tokenize(message);
-    let framed: Vec<u16> = [&[CLS_PIECE], &pieces[..], &[SEP_PIECE]].concat();
-    let mut sought = encoder.adapted_mean(adapter, &framed, 0..framed.len());
-    let need_log_odds = adapter.outputs(&sought)[0];
-    normalize(&mut sought);
-    Ok(MessageReading { need_log_odds, sought })
-}
-
-fn load(
-    slot: &'static OnceLock<EncoderAdapter>,
-    encoder: &BertEncoder,
-    file: &'static [u8],
-    rank: usize,
-    head: &[usize],
-) -> Result<&'static EncoderAdapter> {
-    if let Some(adapter) = slot.get() {
-        return Ok(adapter);
-    }
-    let adapter = EncoderAdapter::parse(file, &encoder.config, rank, head)?;
-    Ok(slot.get_or_init(|| adapter))
 }
 
 /// Frames a sentence with the text around it, and returns the range of the sentence.
