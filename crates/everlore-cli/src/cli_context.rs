@@ -65,8 +65,8 @@ struct OpenEngine {
     engine: Engine,
     /// Files that other servers share; `None` for a local home.
     shared_files: Option<Arc<SharedFiles>>,
-    /// Notes about saves that failed earlier.
-    replay_notes: Vec<String>,
+    /// Notes that opening it gave: saves that failed earlier, agents in another place.
+    opening_notes: Vec<String>,
     /// Folder of an empty database that stands in for a missing one.
     _temporary_home: Option<TempDir>,
 }
@@ -201,8 +201,8 @@ impl CliContext {
 
     /// Returns the notes to print after the answer: about saves that failed earlier and are stored now, and about agents
     /// that are elsewhere than the settings say.
-    pub(crate) fn replay_notes(&self) -> Vec<String> {
-        self.open_engine.get().map(|opened| opened.replay_notes.clone()).unwrap_or_default()
+    pub(crate) fn opening_notes(&self) -> Vec<String> {
+        self.open_engine.get().map(|opened| opened.opening_notes.clone()).unwrap_or_default()
     }
 
     /// Stores turns that wait in the hook spool for too long, and what earlier saves could not store.
@@ -272,17 +272,17 @@ impl CliContext {
         let engine = tunings.fold(engine, |engine, (scope, tuning)| engine.tuning(scope, tuning));
         let engine = engine.build();
         engine.admin().renew_embeddings().await;
-        let mut replay_notes = if self.replays_failed_saves && temporary_home.is_none() {
+        let mut opening_notes = if self.replays_failed_saves && temporary_home.is_none() {
             Self::replay_failed_saves(&engine, home).await
         } else {
             Vec::new()
         };
         if temporary_home.is_none() && !engine.admin().store_info().is_read_only {
             let agents = &self.settings.config.store.agents;
-            replay_notes
+            opening_notes
                 .extend(engine.place_agents(agents).await?.iter().map(home_store::misplaced_note));
         }
-        Ok(OpenEngine { engine, shared_files, replay_notes, _temporary_home: temporary_home })
+        Ok(OpenEngine { engine, shared_files, opening_notes, _temporary_home: temporary_home })
     }
 
     /// Makes the copies of shared files current, if the database is on a server; creates the default SOUL.md.

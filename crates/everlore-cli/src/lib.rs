@@ -52,7 +52,7 @@ use crate::{cli::Cli, commands::hook};
 
 pub use embedded_home::{EmbeddedHome, HomeError, HomeOptions};
 
-/// Words of every command.
+/// Re-exports that every command uses.
 pub(crate) use {
     cli_context::CliContext,
     error::{CliError, Exit, Result},
@@ -81,7 +81,7 @@ fn run_args(args: &[OsString]) -> Exit {
 
 /// Parses the arguments, runs the command and prints its errors.
 fn run_cli(args: &[OsString]) -> Exit {
-    messages::speak(messages::language_of(args));
+    messages::set_language(messages::language_of(args));
     let cli = match parse(args) {
         Ok(cli) => cli,
         Err(usage) => return output::print_usage(&usage, &words(args), wants_json(args)),
@@ -122,7 +122,7 @@ fn runtime_builder(runs_server: bool) -> tokio::runtime::Builder {
 /// and leaves the store open: its writes are in the spool.
 async fn run_command(cli: Cli, out: &mut Output) -> Result<Exit> {
     let cx = CliContext::new(&cli.global, &cli.command)?;
-    messages::speak(cx.language());
+    messages::set_language(cx.language());
     for note in cx.startup_notes(&cli.command) {
         out.note(&note);
     }
@@ -141,7 +141,7 @@ async fn run_command(cli: Cli, out: &mut Output) -> Result<Exit> {
     if let Some(note) = cx.read_only_note().filter(|_| outcome.is_ok()) {
         out.note(&note);
     }
-    for note in cx.replay_notes() {
+    for note in cx.opening_notes() {
         out.note(&note);
     }
     cx.close().await;

@@ -3,7 +3,7 @@
 use everlore::{
     Engine, Error, Hit, Memory, MemoryEdit, MemoryId, Recall, RecallRequest, RememberRequest,
     Result, Scope, Turn,
-    engine::{ExtractRequest, UndoTarget},
+    engine::{DeleteReceipt, ExtractRequest, UndoTarget},
     internal::text::suspect::is_unverified,
     store::{JournalQuery, ListOrder, ListQuery, MemoryFilter},
     types::{CheckResult, Timestamp},
@@ -239,7 +239,10 @@ impl ScopedCall<'_> {
     async fn delete(&self) -> Result<Vec<u8>> {
         let NamedMemory { id } = self.read()?;
         let id = self.resolve(&id).await?;
-        write(&json!({ "id": id, "seq": self.engine.delete(self.scope, id).await? }))
+        let receipt = self.engine.delete_many(self.scope, &[id]).await?;
+        let DeleteReceipt { deleted, turns, remaining_turns } = receipt;
+        let seq = deleted[0].seq;
+        write(&json!({ "id": id, "seq": seq, "turns": turns, "remaining_turns": remaining_turns }))
     }
 
     /// Takes the full id only: what is erased does not come back.

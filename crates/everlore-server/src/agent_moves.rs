@@ -10,7 +10,7 @@ use everlore::{
 };
 use serde_json::{Value, json};
 
-use crate::{App, sync::lock, tasks};
+use crate::{App, lock, tasks};
 
 /// Moves by agent.
 #[derive(Default)]

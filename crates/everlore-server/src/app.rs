@@ -7,9 +7,9 @@ use tokio::sync::watch;
 
 use crate::{
     ServerOptions, agent_moves::AgentMoves, audit::AuditLog, browsers::PageCookie,
-    caller_slots::CallerSlots, credentials::Credentials, decided_drafts::DecidedDrafts,
+    caller_permits::CallerPermits, credentials::Credentials, decided_drafts::DecidedDrafts,
     fifo_cache::FifoCache, host_guard::HostGuard, idempotency::InFlightKeys,
-    journal_watch::JournalWatch, metrics::Metrics, offload::OffloadSlots, rate_limit::RateLimits,
+    journal_watch::JournalWatch, metrics::Metrics, offload::OffloadPermits, rate_limit::RateLimits,
     sign_in::SignInCodes, tls::TlsContext,
 };
 
@@ -28,9 +28,9 @@ pub(crate) struct AppState {
     pub(crate) page_cookie: PageCookie,
     pub(crate) guard: HostGuard,
     pub(crate) rate_limits: RateLimits,
-    pub(crate) caller_slots: Arc<CallerSlots>,
-    pub(crate) export_slots: Arc<CallerSlots>,
-    pub(crate) offload_slots: OffloadSlots,
+    pub(crate) caller_permits: Arc<CallerPermits>,
+    pub(crate) export_permits: Arc<CallerPermits>,
+    pub(crate) offload_permits: OffloadPermits,
     pub(crate) journal_watch: JournalWatch,
     pub(crate) in_flight_keys: InFlightKeys,
     pub(crate) agent_moves: AgentMoves,
@@ -65,9 +65,9 @@ impl App {
             page_cookie: PageCookie::new(address.port(), tls.is_some()),
             guard: HostGuard::new(address, &options.allowed_hosts, tls),
             rate_limits: RateLimits::new(options.requests_per_second),
-            caller_slots: Arc::new(CallerSlots::for_requests()),
-            export_slots: Arc::new(CallerSlots::for_exports()),
-            offload_slots: OffloadSlots::default(),
+            caller_permits: Arc::new(CallerPermits::for_requests()),
+            export_permits: Arc::new(CallerPermits::for_exports()),
+            offload_permits: OffloadPermits::default(),
             journal_watch: JournalWatch::default(),
             in_flight_keys: InFlightKeys::default(),
             agent_moves: AgentMoves::default(),

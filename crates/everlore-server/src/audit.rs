@@ -15,7 +15,7 @@ use everlore::{
 use jiff::Timestamp;
 use serde::Serialize;
 
-use crate::sync::lock;
+use crate::lock;
 
 /// Size at which the log is rotated: some 300,000 lines.
 const MAX_BYTES: u64 = 64 * 1024 * 1024;

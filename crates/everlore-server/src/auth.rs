@@ -17,14 +17,14 @@ use everlore::{
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    App, Problem, QueryParams, caller_slots::CallerSlot, params::SCOPE_PARAMS, token::SecretDigest,
+    App, Problem, QueryParams, caller_permits::CallerPermit, params::SCOPE_PARAMS,
+    token::SecretDigest,
 };
 
 /// Headers that select agent and user, in the order of [`SCOPE_PARAMS`].
 const SCOPE_HEADERS: [&str; 2] = ["x-everlore-agent", "x-everlore-user"];
 
 /// Header for our token or key where `Authorization` holds a provider's key.
-#[cfg(feature = "remote")]
 pub(crate) const KEY_HEADER: &str = "x-everlore-key";
 
 /// Role of a key; each includes those before it.
@@ -66,7 +66,7 @@ pub(crate) struct Caller {
     /// Id of the signed-in browser; `None` for a program, which sends the token or key itself.
     pub(crate) browser: Option<String>,
     /// Slot of the request among those of its key; the owner needs none.
-    pub(crate) slot: Option<Arc<CallerSlot>>,
+    pub(crate) permit: Option<Arc<CallerPermit>>,
 }
 
 /// Caller and scope of a request.
@@ -244,7 +244,7 @@ fn admit(app: &App, caller: Result<Option<Caller>, Problem>) -> Result<Caller, P
     };
     app.rate_limits.take(&caller.name, now)?;
     if caller.bound_scope.is_some() {
-        caller.slot = Some(app.caller_slots.take(&caller.name)?);
+        caller.permit = Some(app.caller_permits.take(&caller.name)?);
     }
     Ok(caller)
 }
@@ -252,8 +252,18 @@ fn admit(app: &App, caller: Result<Option<Caller>, Problem>) -> Result<Caller, P
 /// Finds the secret wherever a client puts it. Where it has a header of its own, the others are for a provider.
 #[cfg(feature = "remote")]
 fn client_secret(headers: &HeaderMap) -> Option<&str> {
+    candidate_secrets(headers, &["bearer"]).next()
+}
+
+/// Returns all secrets of a request, in the headers where clients put them: that of Everlore first, then `Authorization`
+/// with one of these schemes.
+pub(crate) fn candidate_secrets<'a>(
+    headers: &'a HeaderMap,
+    schemes: &[&str],
+) -> impl Iterator<Item = &'a str> {
     let plain = |name| headers.get(name)?.to_str().ok().map(str::trim);
-    plain(KEY_HEADER).or_else(|| bearer_token(headers)).or_else(|| plain("x-api-key"))
+    let authorization = authorization_value(headers, schemes);
+    [plain(KEY_HEADER), authorization, plain("x-api-key")].into_iter().flatten()
 }
 
 fn bearer_token(headers: &HeaderMap) -> Option<&str> {
@@ -341,7 +351,7 @@ mod tests {
             bound_scope: None,
             secret: [0; 32],
             browser: None,
-            slot: None,
+            permit: None,
         }
     }
 
@@ -370,7 +380,7 @@ mod tests {
             bound_scope: Some(scope("a", "u")),
             secret: [0; 32],
             browser: None,
-            slot: None,
+            permit: None,
         };
         let scope_of =
             |query| requested_scope(&caller, &HeaderMap::new(), query, &Scope::default());

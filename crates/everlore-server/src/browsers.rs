@@ -22,7 +22,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    sync::lock as lock_mutex,
+    lock as lock_mutex,
     token::{
         SecretDigest, constant_time_eq, digest_secret, generate_secret, hex, refuse_exposed,
         write_private,

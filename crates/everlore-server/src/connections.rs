@@ -23,7 +23,7 @@ use axum::{
 };
 use tokio::sync::Notify;
 
-use crate::{App, Problem, auth::authorization_value, sync::lock};
+use crate::{App, Problem, auth::candidate_secrets, lock};
 
 /// Concurrent connections: each costs some memory, and one machine has few clients.
 const MAX_CONNECTIONS: usize = 512;
@@ -176,10 +176,8 @@ pub(crate) async fn check_reserved(
 /// Returns `true` if a request carries the owner's token, wherever a client puts it, or comes from the owner's browser.
 fn is_owner(app: &App, headers: &HeaderMap) -> bool {
     let cookie = app.page_cookie.secret(headers);
-    let plain = |name| headers.get(name)?.to_str().ok().map(str::trim);
-    let bearer = authorization_value(headers, &["bearer", "token"]);
-    let given = [bearer, plain("x-api-key"), plain("x-everlore-key")];
-    given.into_iter().flatten().any(|secret| app.credentials.is_token(secret))
+    let mut given = candidate_secrets(headers, &["bearer", "token"]);
+    given.any(|secret| app.credentials.is_token(secret))
         || cookie.is_some_and(|secret| app.credentials.is_owner_cookie(secret))
 }
 

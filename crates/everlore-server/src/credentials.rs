@@ -55,7 +55,7 @@ impl Credentials {
                 bound_scope: None,
                 secret: digest,
                 browser: None,
-                slot: None,
+                permit: None,
             }));
         }
         let key = self.keys.find(&digest).map_err(|error| unreadable_keys(&error))?;
@@ -65,7 +65,7 @@ impl Credentials {
             bound_scope: Some(scope),
             secret: digest,
             browser: None,
-            slot: None,
+            permit: None,
         }))
     }
 

@@ -5,7 +5,7 @@ use std::{
     sync::Mutex,
 };
 
-use crate::sync::lock;
+use crate::lock;
 
 /// Far more entries than there are concurrent sessions.
 const DEFAULT_CAPACITY: usize = 10_000;

@@ -17,7 +17,7 @@ use everlore::{
 };
 use sha2::{Digest, Sha256};
 
-use crate::{Access, App, Problem, sync::lock, token::hex};
+use crate::{Access, App, Problem, lock, token::hex};
 
 /// Longest key; a uuid has 36 bytes.
 const MAX_KEY_BYTES: usize = 200;

@@ -13,7 +13,7 @@ use std::{
 use everlore::Scope;
 use tokio::sync::{broadcast, watch};
 
-use crate::{App, sync::lock, tasks};
+use crate::{App, lock, tasks};
 
 /// Interval between two looks. Other processes write to the journal and to the keys as well, without a notification.
 const POLL_INTERVAL: Duration = Duration::from_millis(250);

@@ -14,8 +14,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    KeyRole,
-    sync::lock as lock_mutex,
+    KeyRole, lock as lock_mutex,
     token::{
         SecretDigest, constant_time_eq, digest_secret, generate_secret, hex, refuse_exposed,
         write_private,

@@ -7,13 +7,14 @@
 //!    (`client_stream.rs`). Connections that stand still make room for new ones (`connections.rs`). `api::router` has
 //!    all routes and middleware.
 //! 2. `trace::trace_request` runs the request in a task of its own, beside the async threads if its body is large
-//!    (`offload.rs`), and gives it an id. At the end it writes the body of
-//!    an error, which has that id, and metrics, log and audit log: routes and statuses, never texts. `timeouts.rs` has
-//!    every time limit.
+//!    (`offload.rs`), and gives it an id. At the end it writes the body of an error, which has that id, and metrics, log
+//!    and audit log: routes and statuses, never texts. `timeouts.rs` has every time limit.
 //! 3. `error_format::format_errors` gives errors the shape that clients of the route read (see `error_format.rs`);
-//!    `host_guard::check_host_and_origin` refuses foreign hosts and origins.
-//! 4. `auth::authenticate` finds the caller by token, key or the page's cookie (`credentials.rs`),
-//!    applies the rate limit (`rate_limit.rs`), determines the scope, and attaches an `Access` to the request.
+//!    `host_guard::check_host_and_origin` refuses foreign hosts and origins; on the last places of the connection table,
+//!    `connections::check_reserved` answers only the owner.
+//! 4. `auth::authenticate` finds the caller by token, key or the page's cookie (`credentials.rs`), applies the rate limit
+//!    (`rate_limit.rs`), takes a permit among the key's requests (`caller_permits.rs`), determines the scope, and attaches
+//!    an `Access` to the request.
 //! 5. The handler (`observe` in `api/turns.rs`; `api/` has one file per noun) takes a `Writer`, which checks the role,
 //!    and a `JsonBody` (`body.rs`), which limits size and time; `deny_unknown_fields` of each body type refuses unknown
 //!    fields. With an `Idempotency-Key`, `IdempotentWrite` (`idempotency.rs`) looks for an earlier result in the
@@ -26,7 +27,6 @@
 //! authenticate their clients themselves.
 
 mod app;
-mod sync;
 mod tasks;
 mod offload;
 mod timeouts;
@@ -42,7 +42,7 @@ mod decided_drafts;
 mod keys;
 mod token;
 mod rate_limit;
-mod caller_slots;
+mod caller_permits;
 mod heartbeat;
 mod journal_watch;
 mod idempotency;
@@ -87,14 +87,15 @@ pub use proxy::Providers;
 pub use timeouts::Timeouts;
 pub use tls::TlsFiles;
 
-/// Words of every route.
+pub(crate) use everlore::internal::{BoxFuture, lock};
+/// Re-exports that every route uses.
 pub(crate) use {
     app::App,
     auth::{Access, Admin, Reader, Writer},
     body::{JsonBody, PathParam},
     params::QueryParams,
     problem::Problem,
-    response::{ApiResult, BoxFuture, JsonResponse},
+    response::{ApiResult, JsonResponse},
 };
 
 /// Send buffer of a connection: the system would give megabytes to a client that never reads.
@@ -169,7 +170,7 @@ impl Server {
         self.run_until(Box::pin(shutdown)).await;
     }
 
-    async fn run_until(self, shutdown: response::BoxFuture<'static, ()>) {
+    async fn run_until(self, shutdown: BoxFuture<'static, ()>) {
         let router = api::router(self.app.clone());
         let worker = self.app.engine.spawn_worker();
         let heartbeat = tasks::spawn(Box::pin(heartbeat::run(self.app.clone())));

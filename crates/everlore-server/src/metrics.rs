@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use crate::sync::lock;
+use crate::lock;
 
 /// Upper bounds of the latency histogram in seconds: from a lookup to what a person notices.
 const LATENCY_BUCKETS: [f64; 8] = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0];

@@ -9,37 +9,37 @@ use std::{
 
 use axum::http::{HeaderMap, header};
 
-use crate::{App, BoxFuture, sync::lock};
+use crate::{App, BoxFuture, lock};
 
 /// Bodies up to this size are answered on the async threads: analysing them takes some milliseconds.
 const MAX_INLINE_BYTES: u64 = 32 * 1024;
 
-/// Slots for computing on large input: one core fewer than there are, so that small requests always find one.
-pub(crate) struct OffloadSlots {
+/// Permits for computing on large input: one core fewer than there are, so that small requests always find one.
+pub(crate) struct OffloadPermits {
     free: Mutex<usize>,
     released: Condvar,
 }
 
-impl Default for OffloadSlots {
+impl Default for OffloadPermits {
     fn default() -> Self {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         Self { free: Mutex::new(cores.saturating_sub(1).max(1)), released: Condvar::new() }
     }
 }
 
-impl OffloadSlots {
-    /// Waits for a slot; it blocks its thread.
-    fn acquire(&self) -> OffloadSlot<'_> {
+impl OffloadPermits {
+    /// Waits for a permit; it blocks its thread.
+    fn acquire(&self) -> OffloadPermit<'_> {
         let free = self.released.wait_while(lock(&self.free), |free| *free == 0);
         *free.unwrap_or_else(PoisonError::into_inner) -= 1;
-        OffloadSlot(self)
+        OffloadPermit(self)
     }
 }
 
-/// Slot that is released when it is dropped.
-struct OffloadSlot<'a>(&'a OffloadSlots);
+/// Permit that is released when it is dropped.
+struct OffloadPermit<'a>(&'a OffloadPermits);
 
-impl Drop for OffloadSlot<'_> {
+impl Drop for OffloadPermit<'_> {
     fn drop(&mut self) {
         *lock(&self.0.free) += 1;
         self.0.released.notify_one();
@@ -54,7 +54,7 @@ pub(crate) fn is_large(headers: &HeaderMap) -> bool {
     length.map_or(is_streamed, |length: u64| length > MAX_INLINE_BYTES)
 }
 
-/// Future that is polled beside the async threads, in a slot.
+/// Future that is polled beside the async threads, with a permit.
 pub(crate) struct OffloadedFuture<'a, T> {
     future: BoxFuture<'a, T>,
     app: App,
@@ -71,7 +71,7 @@ impl<T> Future for OffloadedFuture<'_, T> {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<T> {
         tokio::task::block_in_place(|| {
             let app = self.app.clone();
-            let _slot = app.offload_slots.acquire();
+            let _permit = app.offload_permits.acquire();
             self.future.as_mut().poll(cx)
         })
     }
@@ -95,15 +95,15 @@ mod tests {
     }
 
     #[test]
-    fn a_slot_is_free_again_once_it_is_dropped() {
-        let slots = OffloadSlots { free: Mutex::new(1), released: Condvar::new() };
-        drop(slots.acquire());
-        let held = slots.acquire();
+    fn a_permit_is_free_again_once_it_is_dropped() {
+        let permits = OffloadPermits { free: Mutex::new(1), released: Condvar::new() };
+        drop(permits.acquire());
+        let held = permits.acquire();
         std::thread::scope(|scope| {
-            let waiting = scope.spawn(|| drop(slots.acquire()));
+            let waiting = scope.spawn(|| drop(permits.acquire()));
             drop(held);
             waiting.join().unwrap();
         });
-        assert_eq!(*lock(&slots.free), 1);
+        assert_eq!(*lock(&permits.free), 1);
     }
 }

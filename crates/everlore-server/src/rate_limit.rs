@@ -4,7 +4,7 @@ use std::{collections::HashMap, sync::Mutex, time::Instant};
 
 use axum::http::StatusCode;
 
-use crate::{Problem, sync::lock};
+use crate::{Problem, lock};
 
 /// Lowest number of failed authentications answered per second: a person who mistypes stays far below.
 const GUESSES_PER_SECOND: f64 = 10.0;

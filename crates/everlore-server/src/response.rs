@@ -1,7 +1,5 @@
 //! Successful responses: a value as JSON with a status.
 
-use std::pin::Pin;
-
 use axum::{
     body::Body,
     http::{StatusCode, header},
@@ -13,9 +11,6 @@ use crate::problem::Problem;
 
 /// Result of every handler that answers with JSON.
 pub(crate) type ApiResult<T> = Result<JsonResponse<T>, Problem>;
-
-/// Boxed future: its body is compiled once and not again for every caller.
-pub(crate) type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// Value sent as JSON with a status.
 pub(crate) struct JsonResponse<T>(pub(crate) StatusCode, pub(crate) T);

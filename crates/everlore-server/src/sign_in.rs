@@ -19,7 +19,7 @@ use utoipa::ToSchema;
 use crate::{
     App, JsonBody, JsonResponse, Problem,
     auth::authenticate_secret,
-    sync::lock,
+    lock,
     token::{SecretDigest, constant_time_eq, digest_secret, generate_secret},
 };
 

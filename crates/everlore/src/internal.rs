@@ -8,7 +8,7 @@ use crate::{
 };
 
 pub use crate::{
-    sync::{boxed, lock, run_blocking},
+    sync::{BoxFuture, boxed, lock, run_blocking},
     types::{
         clock::{system_now, to_millisecond},
         slot::Attribute,
@@ -23,7 +23,7 @@ pub mod text {
         pub use crate::text::fold::fold;
     }
     pub mod elision {
-        pub use crate::text::elision::{elide_middle, elide_texts};
+        pub use crate::text::elision::{elide_middle, elide_texts, keep_ends};
     }
     pub mod injected_blocks {
         pub use crate::text::injected_blocks::strip_injected_blocks;

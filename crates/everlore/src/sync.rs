@@ -14,7 +14,7 @@ pub use async_recursion::async_recursion as boxed;
 
 /// Future behind a pointer. A function that returns one is compiled once: the state machine of an `async fn` is
 /// compiled again in every codegen unit and crate that awaits it.
-pub(crate) type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// Locks a mutex, even if a thread panicked while holding it: every guarded value is replaced or changed in one step,
 /// so that a panic leaves it consistent, and one failed request must not fail all that follow.

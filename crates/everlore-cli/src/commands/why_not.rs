@@ -1,6 +1,9 @@
 //! `--why-not`: explains in a sentence why a memory is not in an answer or a block.
 
-use everlore::{Engine, MemoryId, RecallRequest, engine::WhyNot};
+use everlore::{
+    Engine, MemoryId, RecallRequest,
+    engine::{AnsweredBlock, WhyNot},
+};
 use serde::Serialize;
 
 use super::explain;
@@ -39,7 +42,9 @@ pub(super) async fn explain_block(
 ) -> Result<Exit> {
     let engine = cx.engine().await?;
     let id = engine.resolve(&cx.scope, name).await?;
-    let why_not = engine.why_not_in_block(request, budget, id).await?;
+    let block = engine.context(request, budget).await?;
+    let answered = AnsweredBlock { block: &block, budget, session: None };
+    let why_not = engine.why_not_in_block(request, answered, id).await?;
     print_reason(&request.query, id, why_not, out)
 }
 

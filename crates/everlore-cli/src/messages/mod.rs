@@ -31,7 +31,7 @@ static CHINESE: LazyLock<Catalogue> = LazyLock::new(|| Catalogue::parse(CHINESE_
 static IS_CHINESE: AtomicBool = AtomicBool::new(false);
 
 /// Chooses the language of everything that is printed from now on.
-pub(crate) fn speak(language: Language) {
+pub(crate) fn set_language(language: Language) {
     IS_CHINESE.store(language == Language::Chinese, Ordering::Relaxed);
 }
 

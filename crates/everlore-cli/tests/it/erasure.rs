@@ -63,6 +63,28 @@ fn what_was_forgotten_leaves_no_trace_even_if_edited_deleted_or_sealed() {
 }
 
 #[test]
+fn a_forgotten_memory_takes_the_turn_along_that_said_it() {
+    for (text, place) in [
+        ("I teach at the xylocarpquokka school.", SECRET),
+        ("我在魑魅魍魉饕餮魔法学校当老师。", CHINESE),
+    ] {
+        let home = TestHome::new();
+        let told = home.run(&["observe", "--session", "b", "--role", "user", "--end", text]);
+        assert_eq!(told.code, 0, "{told:?}");
+        let extracted = home.json(&["memory", "list", "--kind", "user"]);
+        let id = extracted["memories"][0]["id"].as_str().unwrap();
+        let preview = home.json(&["memory", "forget", id, "--dry-run"]);
+        assert_eq!(preview["turns"].as_array().map(Vec::len), Some(1), "{preview}");
+        home.json(&["memory", "delete", id]);
+        assert_eq!(home.recall(place), [""; 0]);
+        home.json(&["memory", "undo"]);
+        assert_eq!(home.json(&["memory", "stats"])["total"], 2);
+        home.json(&["memory", "forget", id, "--yes"]);
+        assert_eq!(traces(&home, &[place]), [""; 0]);
+    }
+}
+
+#[test]
 fn a_forgotten_turn_leaves_no_trace_in_the_daily_log_of_any_day() {
     for (secret, text, other) in [
         (SECRET, "The key of the archive is xylocarpquokka for now.", "The archive moves in May."),

@@ -47,6 +47,53 @@ fn a_statement_supersedes_its_rival_and_says_how_to_undo_it() {
 }
 
 #[test]
+fn a_statement_that_is_made_again_in_the_same_words_is_not_stored_twice() {
+    let pairs =
+        [("My salary is 1900 euros.", "my salary is  1900 euros"), ("我住在巴黎。", "我住在巴黎")];
+    for (first, again) in pairs {
+        let home = TestHome::new();
+        let id = home.remember(first);
+        let saved = home.json(&["remember", again]);
+        assert_eq!(saved["id"], id.as_str(), "{saved}");
+        assert_eq!(active(&home).len(), 1, "{:?}", active(&home));
+        home.assert_healthy();
+    }
+    for (first, again) in
+        [("My handle is joedoe", "My handle is JoeDoe"), ("代号是ａｂｃ", "代号是abc")]
+    {
+        let home = TestHome::new();
+        home.remember(first);
+        home.remember(again);
+        let kept = home.recall(again);
+        assert!(kept.contains(&again.to_owned()), "another spelling is not lost: {kept:?}");
+    }
+}
+
+#[test]
+fn who_removes_a_statement_is_told_what_it_had_superseded() {
+    for [older, newer, _] in RIVALS {
+        for removal in ["delete", "forget"] {
+            let home = TestHome::new();
+            let first = home.remember(older);
+            let second = home.remember(newer);
+            let removed = home.json(&["memory", removal, "--yes", &second]);
+            let list = if removal == "delete" { "deleted" } else { "forgotten" };
+            assert_eq!(removed[list][0]["superseded"], json!([first]), "{removed}");
+            assert_eq!(active(&home), [""; 0], "nothing stands in for it");
+            home.json(&["memory", "restore", &first]);
+            assert_eq!(active(&home), [older]);
+        }
+        let home = TestHome::new();
+        let first = home.remember(older);
+        let second = home.remember(newer);
+        let ran = home.run(&["memory", "delete", &second]);
+        assert!(ran.err.contains("had superseded") && ran.err.contains(&first), "{ran:?}");
+        let single = home.json(&["memory", "delete", &home.remember("unrelated words")]);
+        assert_eq!(single["deleted"][0].get("superseded"), None, "{single}");
+    }
+}
+
+#[test]
 fn the_turn_of_a_superseded_fact_says_until_when_it_held() {
     for [older, newer, question] in [RIVALS[0], RIVALS[2]] {
         let home = TestHome::new();

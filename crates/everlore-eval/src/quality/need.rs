@@ -1,5 +1,5 @@
 //! Fits the coefficients that tell from the form of a message whether it calls for memory, and scores them and the built-in
-//! need model on messages outside the fit.
+//! message model on messages outside the fit.
 
 use anyhow::Result;
 use everlore::{
@@ -65,7 +65,7 @@ pub(crate) fn fit(messages: &[LabelledMessage]) -> NeedReport {
     NeedReport { held_out: held_out.into(), coefficients: fit_samples(&samples) }
 }
 
-/// Scores the coefficients of the form and the built-in need model on messages that neither was fitted on.
+/// Scores the coefficients of the form and the built-in message model on messages that neither was fitted on.
 pub(crate) async fn score(
     name: &str,
     messages: &[LabelledMessage],

@@ -205,14 +205,26 @@ pub(super) async fn edit(
 }
 
 /// Delete a memory; the journal keeps it, so that this can be undone
+///
+/// A turn that nothing else was extracted from goes with it and comes back with it (`turns`); one that other memories come
+/// from stays and may still tell it (`remaining_turns`).
 #[cfg_attr(test, utoipa::path(
     delete, path = "/v1/memories/{id}", tag = "memories", params(("id" = String, Path, description = "The memory")),
-    responses((status = 200, description = "Its id and the sequence number to undo", body = Object)),
+    responses((status = 200, description = "Its id, the sequence number to undo, the memories it had superseded, and its turns", body = Object)),
 ))]
 pub(super) async fn delete(Writer(access): Writer, PathParam(name): PathParam) -> ApiResult<Value> {
     let (engine, id) = resolve(&access, &name).await?;
-    let seq = engine.delete(&access.scope, id).await?;
-    Ok(JsonResponse::ok(json!({ "id": id, "seq": seq })))
+    let superseded = engine.superseded_by(&access.scope, &[id]).await?.remove(&id);
+    let receipt = engine.delete_many(&access.scope, &[id]).await?;
+    let mut told = json!({ "id": id, "seq": receipt.deleted[0].seq });
+    let turns = [("turns", receipt.turns), ("remaining_turns", receipt.remaining_turns)];
+    for (name, turns) in turns.into_iter().filter(|(_, turns)| !turns.is_empty()) {
+        told[name] = json!(turns);
+    }
+    if let Some(superseded) = superseded {
+        told["superseded"] = json!(superseded);
+    }
+    Ok(JsonResponse::ok(told))
 }
 
 /// Archive a memory: it is kept, but left out of recall
@@ -299,8 +311,9 @@ pub(super) async fn weigh(
 
 /// Remove a memory and every trace of its content for good
 ///
-/// Takes the full id, also of a memory that was deleted before. Erases it from the database, vaults, layers, the daily
-/// log, pending saves and typed lines, and names the backups that may still hold it.
+/// Takes the full id, also of a memory that was deleted before. Erases it, and the turns that nothing else was extracted
+/// from, from the database, vaults, layers, the daily log, pending saves and typed lines, and names other turns and the
+/// backups that may still hold it.
 #[cfg_attr(test, utoipa::path(
     post, path = "/v1/memories/{id}/forget", tag = "memories",
     params(("id" = String, Path, description = "Full id of the memory")),

@@ -6,7 +6,7 @@ use axum::{Router, routing::post};
 use everlore::{
     Engine, Error, Hit, Memory, MemoryBlock, MemoryId, Recall, RecallRequest,
     engine::{
-        ConfidenceEstimate, HitSignals, Intent, Prompt, PromptRequest, ScoreFactors,
+        AnsweredBlock, ConfidenceEstimate, HitSignals, Intent, Prompt, PromptRequest, ScoreFactors,
         VisibleContext, WhyNot,
     },
     internal::{
@@ -205,7 +205,7 @@ pub(super) struct ContextBody {
     #[serde(default, deserialize_with = "whole_number")]
     #[cfg_attr(test, schema(maximum = 18_446_744_073_709_551_615_usize))]
     budget: Option<usize>,
-    /// Largest number of memories; from the settings by default.
+    /// Largest number of memories; from the settings by default. Up to two cures of a failure come whatever it is.
     #[serde(default, deserialize_with = "whole_number")]
     #[cfg_attr(test, schema(maximum = 18_446_744_073_709_551_615_usize))]
     limit: Option<usize>,
@@ -271,30 +271,36 @@ pub(super) async fn context(
     let visible = visible.map(|(session, since)| VisibleContext::Session { session, since });
     let limit = body.limit.unwrap_or(request.limit);
     let request = RecallRequest { limit, visible, only_cures: body.failure, ..request };
-    let usual = engine.settings(access.scope.agent()).memory.inject.token_budget;
-    let budget = body.budget.unwrap_or(usual);
-    let why_not = match &body.why_not {
-        None => None,
-        Some(name) => {
-            let id = engine.resolve(&access.scope, name).await?;
-            Some(WhyNotReport::new(id, engine.why_not_in_block(&request, budget, id).await?))
-        }
-    };
-    if body.stable && body.session.is_none() {
+    let default_budget = engine.settings(access.scope.agent()).memory.inject.token_budget;
+    let budget = body.budget.unwrap_or(default_budget);
+    let session = body.session.as_deref();
+    if body.stable && session.is_none() {
         let title = "`stable` needs a session";
         return Err(Error::invalid(title, "name it in `session`").into());
     }
-    let block = match &body.session {
+    if session.is_some() {
+        // A session records the injection, which is a write.
+        access.require_role(KeyRole::Write)?;
+    }
+    let explained = match &body.why_not {
+        Some(name) => Some(engine.resolve(&access.scope, name).await?),
+        None => None,
+    };
+    let block = match session {
+        Some(session) => engine.inject(&request, budget, session).await?,
         None => engine.context(&request, budget).await?,
-        Some(session) => {
-            // A session records the injection, which is a write.
-            access.require_role(KeyRole::Write)?;
-            engine.inject(&request, budget, session).await?
+    };
+    let why_not = match explained {
+        Some(id) => {
+            let answered = AnsweredBlock { block: &block, budget, session };
+            let reason = engine.why_not_in_block(&request, answered, id).await?;
+            Some(WhyNotReport::new(id, reason))
         }
+        None => None,
     };
     let context = ContextResponse { block, stable: None, bytes: None, why_not };
-    Ok(JsonResponse::ok(match body.session.filter(|_| body.stable) {
-        Some(session) => context.with_stable(&access, &session, &request.query).await?,
+    Ok(JsonResponse::ok(match session.filter(|_| body.stable) {
+        Some(session) => context.with_stable(&access, session, &request.query).await?,
         None => context,
     }))
 }
@@ -307,13 +313,13 @@ impl ContextResponse {
         session: &str,
         message: &str,
     ) -> Result<Self, Problem> {
-        let (began, is_first) = session_prompt(access, session, message).await?;
-        let (prompt, mark) = &*began;
+        let (session_prompt, is_first) = session_prompt(access, session, message).await?;
+        let (prompt, digest) = &*session_prompt;
         let turn = prompt.for_turn(&self.block);
         let stable = Some(turn.stable().to_owned());
         let bytes = Some(PromptBytes {
             stable_bytes: turn.stable_bytes,
-            changed_bytes: (!is_first).then(|| mark.changed_bytes(turn.text.as_bytes())),
+            changed_bytes: (!is_first).then(|| digest.changed_bytes(turn.text.as_bytes())),
             stable_fingerprint: turn.stable_fingerprint,
             turn_bytes: turn.turn_bytes,
         });
@@ -328,13 +334,13 @@ async fn session_prompt(
     message: &str,
 ) -> Result<(Arc<(Prompt, PrefixDigest)>, bool), Problem> {
     let key = format!("{}\n{session}", access.scope);
-    if let Some(began) = access.app.session_prompts.get(&key) {
-        return Ok((began, false));
+    if let Some(session_prompt) = access.app.session_prompts.get(&key) {
+        return Ok((session_prompt, false));
     }
     let request = PromptRequest { language: Some(detect_language(message)), ..Default::default() };
     let prompt = access.engine().preview_prompt(&access.scope, &request).await?;
-    let mark = PrefixDigest::of(prompt.text().as_bytes());
-    let began = Arc::new((prompt, mark));
-    access.app.session_prompts.put(key, Arc::clone(&began));
-    Ok((began, true))
+    let digest = PrefixDigest::of(prompt.text().as_bytes());
+    let session_prompt = Arc::new((prompt, digest));
+    access.app.session_prompts.put(key, Arc::clone(&session_prompt));
+    Ok((session_prompt, true))
 }

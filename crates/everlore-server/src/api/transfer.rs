@@ -65,11 +65,11 @@ pub(super) async fn export(
 ) -> Result<Response, Problem> {
     let journal = params.flag("journal")?;
     params.finish()?;
-    let slot = access.app.export_slots.take(&access.caller.name)?;
+    let permit = access.app.export_permits.take(&access.caller.name)?;
     let (sender, receiver) = mpsc::channel(MAX_QUEUED_CHUNKS);
     tasks::spawn(Box::pin(async move {
         write_export(access, journal, sender).await;
-        drop(slot);
+        drop(permit);
     }));
     let body = Body::new(ChannelBody(receiver));
     Ok(([(header::CONTENT_TYPE, NDJSON)], body).into_response())

@@ -93,7 +93,7 @@ async fn recall_block(
     let request = RecallRequest { visible, is_later_round: has_history, ..request };
     match session.mode {
         MemoryMode::Full => engine.inject(&request, budget, &session.session).await,
-        MemoryMode::Read | MemoryMode::Off if is_empty_round(session, has_history) => {
+        MemoryMode::Read | MemoryMode::Off if is_first_request_kept_empty(session, has_history) => {
             Ok(MemoryBlock::default())
         }
         MemoryMode::Read | MemoryMode::Off => engine.context(&request, budget).await,
@@ -102,7 +102,7 @@ async fn recall_block(
 
 /// Returns `true` if the settings keep the first message of a conversation free of memories, and this is it. A request
 /// that only reads has no session in the engine; its history tells.
-fn is_empty_round(session: &ProxySession, has_history: bool) -> bool {
+fn is_first_request_kept_empty(session: &ProxySession, has_history: bool) -> bool {
     let settings = session.access.engine().settings(session.access.scope.agent());
     settings.memory.inject.first_round_empty && !has_history
 }

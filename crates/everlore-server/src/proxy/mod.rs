@@ -72,14 +72,14 @@ use self::{
     stream::{ResponseCapture, client_response, provider_headers},
 };
 use crate::{
+    BoxFuture,
     app::App,
     auth::{Access, KeyRole},
     body::{check_content_type, read_body},
     fifo_cache::FifoCache,
+    lock,
     params::SCOPE_PARAMS,
     problem::Problem,
-    response::BoxFuture,
-    sync::lock,
     trace::ClientPresence,
 };
 

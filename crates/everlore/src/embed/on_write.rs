@@ -9,7 +9,7 @@ use crate::{
     error::Result,
     llm::Embedder,
     store::Store,
-    types::{AppliedChange, Change, ChangeVectors, Memory, MemoryId, Vector, WriteBatch},
+    types::{AppliedChange, Change, ChangeVectors, MemoryId, Vector, WriteBatch},
 };
 
 /// A store whose writes get vectors. Only [`Store::apply`] differs from the store inside.
@@ -58,18 +58,11 @@ async fn embed_changes(embedder: &dyn Embedder, changes: &[Change]) -> Option<Ch
 }
 
 fn embeddable_text(change: &Change) -> Option<&str> {
-    written_memory(change).map(|memory| &*memory.content)
+    change.written().map(|memory| &*memory.content)
 }
 
 fn written_id(change: &Change) -> Option<MemoryId> {
-    written_memory(change).map(|memory| memory.id)
-}
-
-fn written_memory(change: &Change) -> Option<&Memory> {
-    match change {
-        Change::Add(memory) | Change::Update(memory) => Some(memory),
-        Change::Delete(_) | Change::Erase(_) => None,
-    }
+    change.written().map(|memory| memory.id)
 }
 
 #[async_trait]

@@ -44,8 +44,9 @@ pub use files::{
     ArchivedDay, ExportReport, FilledLayer, MigrationRequest, MigrationSummary, SessionEnd,
 };
 pub use forget::{
-    ForgetReceipt, ForgetReport, KindCount, RedactedDay, RedactedLayer, Removal, RemovalMode,
-    RemovalReport, RemovalTarget, ScopeRemoval, VaultErasure,
+    DeleteReceipt, DeletedMemory, ForgetReceipt, ForgetReport, KindCount, RedactedDay,
+    RedactedLayer, Removal, RemovalMode, RemovalReport, RemovalTarget, ScopeRemoval, SourceTurns,
+    VaultErasure,
 };
 pub use growth::{
     AuditFinding, AuditReport, AuditRequest, AuditSource, DueReminder, ExperienceHit,
@@ -68,8 +69,8 @@ pub use lifecycle::{
 pub use model_calls::{EmbeddedText, EmbeddingProviderView, TextSize};
 pub use prompt::PromptRequest;
 pub use recall::{
-    ActiveDay, Calibration, CalibrationMetrics, MIN_CALIBRATION_MEMORIES, MapPoint, MapRequest,
-    TimelineRequest, VectorMap,
+    ActiveDay, AnsweredBlock, Calibration, CalibrationMetrics, MIN_CALIBRATION_MEMORIES, MapPoint,
+    MapRequest, TimelineRequest, VectorMap,
 };
 pub use shared_files::SharedFiles;
 
@@ -269,10 +270,7 @@ impl Engine {
         self.drop_claimed_approval(&mut request.metadata);
         let masked = if self.masks_secrets(scope) { request.mask_secrets() } else { Vec::new() };
         let request = self.with_stored_check(scope, request).await?;
-        let now = self.now().timestamp();
-        let (store, judge) = (&*self.store, self.sentence_judge.as_ref());
-        let deps = ingest::SaveDeps { store, judge, author: &self.author, now };
-        let saved = ingest::remember(deps, scope, request).await?;
+        let saved = ingest::remember(self.save_deps(), scope, request).await?;
         Ok(SavedMemory { masked, ..saved })
     }
 
@@ -291,14 +289,19 @@ impl Engine {
             .iter_mut()
             .map(|turn| if masks { turn.mask_secrets() } else { Vec::new() })
             .collect();
-        let now = self.now().timestamp();
         let said = turns.clone();
-        let saved = ingest::observe(&*self.store, scope, turns, &self.author, now).await?;
+        let saved = ingest::observe(self.save_deps(), scope, turns).await?;
         self.hear_feedback(scope, &said).await;
         self.worker_wakeup.notify_one();
         self.archive_old_days(scope).await;
-        let with = |(saved, masked)| SavedMemory { masked, ..saved };
-        Ok(saved.into_iter().zip(masked).map(with).collect())
+        let with_masked = |(saved, masked)| SavedMemory { masked, ..saved };
+        Ok(saved.into_iter().zip(masked).map(with_masked).collect())
+    }
+
+    /// Returns what a save works with.
+    fn save_deps(&self) -> ingest::SaveDeps<'_> {
+        let (store, judge) = (&*self.store, self.sentence_judge.as_ref());
+        ingest::SaveDeps { store, judge, author: &self.author, now: self.now().timestamp() }
     }
 
     /// Returns the name of a session as it is stored: without secrets, if the settings mask them.

@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{DocAddress, Store, index::entry::keyword_term};
 use crate::{
-    error::Result,
+    error::{Error, Result},
+    sync::boxed,
     text::terms::TermHash,
     types::{Fingerprint, Kind, Memory, MemoryId, Scope, Status, Timestamp},
 };
@@ -81,6 +82,22 @@ impl MemoryKey {
             Self::RandomPrefix(prefixes) => has_random_prefix(id, prefixes),
             _ => true,
         }
+    }
+}
+
+/// Reads saved memories back. Fails if one is not found by its row and by the index: a save is acknowledged only then.
+#[boxed]
+pub(crate) async fn confirm_readable(
+    store: &dyn Store,
+    scope: &Scope,
+    ids: &[MemoryId],
+) -> Result<()> {
+    let read = store.memories().read_back(scope, ids).await?;
+    match ids.iter().zip(read).find(|(_, is_found)| !is_found) {
+        Some((id, _)) => {
+            Err(Error::damaged(format!("memory `{id}` was stored but cannot be read back")))
+        }
+        None => Ok(()),
     }
 }
 

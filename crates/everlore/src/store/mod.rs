@@ -56,8 +56,8 @@ pub use index::{Docs, FIELD_COUNT, IndexField, Posting, Segment, SegmentVectors}
 pub(crate) use index::{error_term, slot_term, source_turn_term};
 pub use journal::{Journal, JournalQuery};
 pub use ledger::{Ledger, LedgerEntry, ModelSpend};
-pub(crate) use memories::MemoryPages;
 pub use memories::{ListOrder, ListQuery, Memories, MemoryFilter, MemoryKey, ScopeCounts};
+pub(crate) use memories::{MemoryPages, confirm_readable};
 pub use open::open;
 pub use ram::RamStore;
 pub use search_index::SearchIndex;

@@ -5,17 +5,23 @@ use serde_json::Value;
 /// Stands where something was left out.
 const ELISION: &str = "[…]";
 
-/// Shortens a text to at most `max_chars` characters: three quarters from its beginning, the rest from its end.
+/// Shortens a text to at most `max_chars` characters, with a sign where something was left out.
 pub fn elide_middle(text: &str, max_chars: usize) -> String {
+    keep_ends(text, max_chars, ELISION)
+}
+
+/// Shortens a text to at most `max_chars` characters: three quarters from its beginning, the rest from its end, with
+/// `joint` between them.
+pub fn keep_ends(text: &str, max_chars: usize, joint: &str) -> String {
     let count = text.chars().count();
     if count <= max_chars {
         return text.to_owned();
     }
-    let kept = max_chars.saturating_sub(ELISION.chars().count());
+    let kept = max_chars.saturating_sub(joint.chars().count());
     let tail = kept / 4;
     let head: String = text.chars().take(kept - tail).collect();
     let tail: String = text.chars().skip(count - tail).collect();
-    format!("{head}{ELISION}{tail}").chars().take(max_chars).collect()
+    format!("{head}{joint}{tail}").chars().take(max_chars).collect()
 }
 
 /// Shortens every text in a value.

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use everlore::{Engine, MemoryId, RememberRequest, llm::BuiltinEmbedder, store::RamStore};
 
-use crate::support::{engine_on, scope};
+use crate::support::{engine_on, noon, scope};
 
 /// Memories in both languages, with messages in other words.
 const CASES: [(&str, &str); 2] = [
@@ -67,4 +67,17 @@ async fn vectors_go_with_their_memory() {
     engine.flush(Duration::from_secs(60)).await;
     engine.forget(&scope("ann"), memories[0]).await.unwrap();
     assert_eq!(read_and_unread(&engine).await, (1, 0));
+}
+
+#[tokio::test]
+async fn a_recall_of_a_past_day_runs_no_model() {
+    let words = engine_on(Arc::new(RamStore::default()));
+    remember_all(&words).await;
+    let with_models = words.rebuild().builtin_encoder().build();
+    for query in ["what is in the drawer of the desk?", "护照放在哪里"] {
+        let request = words.recall_request(&scope("ann"), query);
+        let plain = words.recall_as_of(&request, noon()).await.unwrap();
+        assert!(!plain.hits.is_empty(), "{query}");
+        assert_eq!(with_models.recall_as_of(&request, noon()).await.unwrap(), plain, "{query}");
+    }
 }

@@ -20,6 +20,7 @@ mod health;
 mod databases;
 mod why_not;
 mod told;
+#[cfg(feature = "local-model")]
 mod failed_tools;
 mod profile_decisions;
 mod checks;

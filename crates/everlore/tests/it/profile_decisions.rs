@@ -116,3 +116,42 @@ async fn a_value_that_a_person_set_goes_when_it_is_rejected_and_stands_when_it_i
         assert_eq!(holding(&engine, &owner, "industry").await, ["aviation"]);
     }
 }
+
+#[tokio::test]
+async fn a_second_tool_ends_no_other_and_a_correction_names_what_it_ends() {
+    for engine in engines().await {
+        let owner = scope("ann");
+        for tool in ["Vim", "Emacs", "Helix"] {
+            engine.set_profile_field(&owner, "tools", tool).await.unwrap();
+        }
+        let mut tools = holding(&engine, &owner, "tools").await;
+        tools.sort();
+        assert_eq!(tools, ["Emacs", "Helix", "Vim"]);
+        let unknown = engine.correct_profile_value(&owner, "tools", "Pico", "Nano").await;
+        assert!(unknown.unwrap_err().to_string().contains("Pico"));
+        engine.correct_profile_value(&owner, "tools", "vim", "Nano").await.unwrap();
+        let mut tools = holding(&engine, &owner, "tools").await;
+        tools.sort();
+        assert_eq!(tools, ["Emacs", "Helix", "Nano"]);
+        for role in ["nurse", "paramedic"] {
+            engine.set_profile_field(&owner, "role", role).await.unwrap();
+        }
+        assert_eq!(holding(&engine, &owner, "role").await, ["paramedic"]);
+    }
+}
+
+#[tokio::test]
+async fn a_restored_value_is_the_one_that_the_person_had_set() {
+    for engine in engines().await {
+        for (user, role) in [("ann", "nurse"), ("安", "护士")] {
+            let owner = scope(user);
+            engine.set_profile_field(&owner, "role", role).await.unwrap();
+            engine.reject_profile_value(&owner, "role", role).await.unwrap();
+            assert!(holding(&engine, &owner, "role").await.is_empty());
+            let restored = engine.restore_profile_value(&owner, "role", role).await.unwrap();
+            assert_eq!(holding(&engine, &owner, "role").await, [role]);
+            undo(&engine, &owner, restored.undo.map(|undo| undo.run)).await;
+            assert!(holding(&engine, &owner, "role").await.is_empty());
+        }
+    }
+}

@@ -5,8 +5,8 @@ use std::{collections::BTreeMap, fs, sync::Arc};
 use everlore::{
     Engine, Error, Kind, Memory, MemoryId, RememberRequest, Scope, Status, Turn,
     engine::{
-        FeedbackRequest, FeedbackVerdict, Layer, ProposalReason, ProposalState, ProposalView,
-        ReflectRequest, UndoTarget,
+        FeedbackRequest, FeedbackVerdict, Layer, NewExperience, ProposalReason, ProposalState,
+        ProposalView, ReflectRequest, UndoTarget,
     },
     store::{RamStore, Store},
     types::{Actor, Change, ChangeAuthor, MemorySource, Origin, Role, Timestamp, WriteBatch},
@@ -315,5 +315,31 @@ proptest! {
             }
             assert_eq!(states(&engine, &owner).await, before);
         });
+    }
+}
+
+#[tokio::test]
+async fn a_cure_of_a_pain_in_ones_own_words_becomes_a_skill_when_it_worked_three_times() {
+    for (pain, solution) in [
+        ("the wizard loses my draft when I switch tabs", "save the draft before switching tabs"),
+        ("打包小程序时图片超过两兆", "先把图片压缩到两兆以内"),
+    ] {
+        let (engine, _home) = engine();
+        let owner = scope("sam");
+        let new = NewExperience {
+            pain: pain.to_owned(),
+            solution: solution.to_owned(),
+            ..NewExperience::default()
+        };
+        let id = engine.add_experience(&owner, new).await.unwrap().id;
+        engine.report_experience(&owner, id, true).await.unwrap();
+        assert!(reflect(&engine).await.is_empty(), "{pain}");
+        for _ in 0..2 {
+            engine.report_experience(&owner, id, true).await.unwrap();
+        }
+        let proposals = reflect(&engine).await;
+        assert_eq!(proposals.len(), 1, "{proposals:?}");
+        assert!(proposals[0].why.contains("worked"), "{proposals:?}");
+        assert!(reflect(&engine).await.len() <= 1, "{pain}");
     }
 }

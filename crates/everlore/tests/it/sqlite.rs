@@ -4,8 +4,9 @@ use std::{fs, path::Path, sync::Arc};
 
 use everlore::{
     Error, MemoryEdit, Scope,
+    engine::UndoTarget,
     store::{SqliteStore, Store, TermHash},
-    types::{Change, Memory},
+    types::{Change, Memory, Origin},
 };
 use rusqlite::Connection;
 
@@ -318,6 +319,86 @@ async fn a_deleted_memory_that_is_erased_leaves_no_trace_in_its_block() {
     assert!(traces("qwzxdelta").iter().all(|trace| holds(&bytes, trace)), "the journal keeps it");
     engine.forget(&owner, secret.id).await.unwrap();
     assert_no_trace(&path, &store, &owner, "qwzxdelta").await;
+}
+
+/// Adds a turn, and statements that were extracted from it.
+async fn extracted(
+    store: &SqliteStore,
+    owner: &Scope,
+    number: u32,
+    said: &str,
+    statements: &[&str],
+) -> (Memory, Vec<Memory>) {
+    let turn = spoken(owner, number, "monday", said);
+    let drawn = |(place, text): (u32, &&str)| {
+        let mut statement = memory(owner, number + 1 + place, text);
+        statement.source.via = Origin::Extract;
+        statement.source.turns = vec![turn.id];
+        statement
+    };
+    let drawn: Vec<Memory> = (0..).zip(statements).map(drawn).collect();
+    let mut changes = vec![add(&turn)];
+    changes.extend(drawn.iter().map(add));
+    store.apply(write(owner, changes)).await.unwrap();
+    (turn, drawn)
+}
+
+#[tokio::test]
+async fn a_memory_takes_the_turn_along_that_nothing_else_comes_from() {
+    let (path, owner) = (fresh_path(), scope("ann"));
+    let (store, engine) = open(&path).await;
+    for (number, text) in [(600, "I teach at qwzxwarts."), (610, "我在qwzxwarts当老师。")] {
+        let (turn, drawn) = extracted(&store, &owner, number, text, &[text]).await;
+        let receipt = engine.forget(&owner, drawn[0].id).await.unwrap();
+        let erased: Vec<_> = receipt.forgotten.iter().map(|report| report.id).collect();
+        assert_eq!(erased, [drawn[0].id, turn.id]);
+        assert!(receipt.forgotten.iter().all(|report| report.derived.is_empty()), "{receipt:?}");
+        assert!(receipt.remaining_turns.is_empty() && receipt.warnings.is_empty(), "{receipt:?}");
+        assert_no_trace(&path, &store, &owner, "qwzxwarts").await;
+    }
+    // Deleted first, both are in the journal only.
+    let (_, drawn) =
+        extracted(&store, &owner, 620, "I teach at qwzxhall.", &["I teach at qwzxhall."]).await;
+    engine.delete(&owner, drawn[0].id).await.unwrap();
+    engine.forget(&owner, drawn[0].id).await.unwrap();
+    assert_no_trace(&path, &store, &owner, "qwzxhall").await;
+}
+
+#[tokio::test]
+async fn a_turn_that_other_memories_come_from_stays_and_is_named() {
+    let (path, owner) = (fresh_path(), scope("ann"));
+    let (store, engine) = open(&path).await;
+    let said = ["I teach at qwzxwarts.", "我养了一只qwzx猫。"];
+    let (turn, drawn) = extracted(&store, &owner, 600, &said.join(" "), &said).await;
+    let receipt = engine.forget(&owner, drawn[0].id).await.unwrap();
+    assert_eq!((receipt.forgotten.len(), &*receipt.remaining_turns), (1, &[turn.id][..]));
+    assert!(receipt.warnings[0].contains(&turn.id.to_string()), "{receipt:?}");
+    let receipt = engine.delete_many(&owner, &[drawn[1].id]).await.unwrap();
+    assert_eq!(receipt.turns, [turn.id], "nothing else comes from it any more");
+    assert_eq!(all(&engine, &owner).await.len(), 0);
+    let (turn, drawn) = extracted(&store, &owner, 610, &said.join(" "), &said).await;
+    let receipt = engine.delete_many(&owner, &[drawn[0].id]).await.unwrap();
+    assert_eq!((receipt.turns.len(), receipt.remaining_turns), (0, vec![turn.id]));
+    let both = [drawn[1].id, drawn[1].id, turn.id];
+    assert_eq!(engine.delete_many(&owner, &both).await.unwrap().deleted.len(), 2);
+}
+
+#[tokio::test]
+async fn a_deleted_memory_comes_back_with_its_turn_in_one_step() {
+    let (path, owner) = (fresh_path(), scope("ann"));
+    let (store, engine) = open(&path).await;
+    engine.remember(&owner, say("I like tea")).await.unwrap();
+    let text = "I teach at qwzxwarts.";
+    let (_, drawn) = extracted(&store, &owner, 600, text, &[text]).await;
+    let count = async || all(&engine, &owner).await.len();
+    let seq = engine.delete(&owner, drawn[0].id).await.unwrap();
+    assert_eq!((count().await, found(&engine, &owner, "qwzxwarts").await.len()), (1, 0));
+    assert_eq!(engine.undo(&owner, &UndoTarget::Change(seq)).await.unwrap().len(), 2);
+    assert_eq!(count().await, 3);
+    engine.redo(&owner).await.unwrap();
+    assert_eq!(count().await, 1);
+    engine.undo_last(&owner).await.unwrap();
+    assert_eq!(count().await, 3);
 }
 
 #[tokio::test]

@@ -134,6 +134,10 @@ async fn outcomes_are_judged_in_both_languages() {
     ];
     let trajectory = recorded(&engine, &scope("f"), stopped).await;
     assert_eq!(trajectory.outcome.kind, TrajectoryOutcomeKind::Interrupted);
+    let listed = call("Bash", json!({ "command": "ls" }), false, "a.txt", 1);
+    let hanging = vec![message(Role::User, "List the files", 0), listed];
+    let trajectory = recorded(&engine, &scope("g"), hanging).await;
+    assert_eq!(trajectory.outcome.kind, TrajectoryOutcomeKind::Open);
 }
 
 #[tokio::test]

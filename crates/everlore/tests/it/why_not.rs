@@ -1,8 +1,9 @@
 //! Tests of `why_not`: every reason that keeps a memory out of an answer is named.
 
 use everlore::{
-    Engine, Error, MemoryId, RecallRequest, RememberRequest, Scope, Status,
-    engine::WhyNot,
+    Config, Engine, Error, MemoryBlock, MemoryId, RecallRequest, RememberRequest, Scope, Status,
+    engine::{AnsweredBlock, NewExperience, WhyNot},
+    internal::upkeep::is_held_out,
     store::{MemoryFilter, Store as _},
 };
 
@@ -132,7 +133,7 @@ async fn a_turn_is_said_to_be_told_by_a_memory_only_if_that_memory_is_told() {
             let block = engine.context(&request, 4_000).await.unwrap();
             let told: Vec<MemoryId> = block.entries.iter().map(|entry| entry.id).collect();
             for id in [turn.id, drawn.id] {
-                let why = engine.why_not_in_block(&request, 4_000, id).await.unwrap();
+                let why = why_not_in(&engine, &request, &block, id).await;
                 match &why {
                     WhyNot::Told { .. } => assert!(told.contains(&id), "{query} {is_long}"),
                     WhyNot::ToldByMemory { memory } => {
@@ -146,4 +147,157 @@ async fn a_turn_is_said_to_be_told_by_a_memory_only_if_that_memory_is_told() {
             }
         }
     }
+}
+
+/// Explains why a memory is missing from a block of 4,000 tokens.
+async fn why_not_in(
+    engine: &Engine,
+    request: &RecallRequest,
+    block: &MemoryBlock,
+    id: MemoryId,
+) -> WhyNot {
+    let answered = AnsweredBlock { block, budget: 4_000, session: None };
+    engine.why_not_in_block(request, answered, id).await.unwrap()
+}
+
+/// Stores a cure of an error.
+async fn cure(engine: &Engine, owner: &Scope, error: &str, solution: &str) -> MemoryId {
+    let experience = NewExperience {
+        pain: error.into(),
+        solution: solution.into(),
+        outcome: "worked".into(),
+        error: Some(error.into()),
+        ..NewExperience::default()
+    };
+    engine.add_experience(owner, experience).await.unwrap().id
+}
+
+const NO_YAML: &str = "ModuleNotFoundError: No module named 'yaml'";
+
+#[tokio::test]
+async fn the_block_of_a_failed_tool_has_cures_and_says_that_the_rest_is_none() {
+    for (solution, other) in [
+        ("pip install pyyaml", "The yaml module of the course is on Mondays."),
+        ("用 pip 安装 pyyaml", "课程的 yaml 模块在周一。"),
+    ] {
+        let (engine, owner) = (ram(), scope("ann"));
+        let cure_id = cure(&engine, &owner, NO_YAML, solution).await;
+        let port = "Error: listen EADDRINUSE: address already in use :::3000";
+        let elsewhere = cure(&engine, &owner, port, "kill the other server").await;
+        let other = engine.remember(&owner, say(other)).await.unwrap().id;
+        let request = engine.context_request(&owner, NO_YAML);
+        let request = RecallRequest { only_cures: true, ..request };
+        let block = engine.context(&request, 4_000).await.unwrap();
+        assert_eq!(block.entries.iter().map(|entry| entry.id).collect::<Vec<_>>(), [cure_id]);
+        let why = why_not_in(&engine, &request, &block, cure_id).await;
+        assert!(matches!(why, WhyNot::Told { .. }), "{why:?}");
+        for id in [elsewhere, other] {
+            assert_eq!(why_not_in(&engine, &request, &block, id).await, WhyNot::NotACure);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_cure_beyond_those_that_a_block_tells_gave_way_to_better_ones() {
+    let (engine, owner) = (ram(), scope("ann"));
+    let mut cures = Vec::new();
+    for solution in ["pip install pyyaml", "conda install pyyaml", "apt install python3-yaml"] {
+        cures.push(cure(&engine, &owner, NO_YAML, solution).await);
+    }
+    let request = engine.context_request(&owner, NO_YAML);
+    let request = RecallRequest { only_cures: true, ..request };
+    let block = engine.context(&request, 4_000).await.unwrap();
+    assert_eq!(block.entries.len(), 2);
+    for id in cures {
+        let is_told = block.entries.iter().any(|entry| entry.id == id);
+        match why_not_in(&engine, &request, &block, id).await {
+            WhyNot::Told { .. } => assert!(is_told),
+            why => assert!(!is_told && why == WhyNot::BetterCures, "{why:?}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_cure_that_recall_left_out_is_told_first_and_pushes_the_last_hit_out() {
+    let (engine, owner) = (ram(), scope("ann"));
+    let deploy = engine.remember(&owner, say("deploy script alpha")).await.unwrap().id;
+    for solution in ["pip install pyyaml", "conda install pyyaml"] {
+        cure(&engine, &owner, NO_YAML, solution).await;
+    }
+    let message = format!("deploy script alpha, deploy script alpha fails: {NO_YAML}");
+    let request = engine.recall_request(&owner, message);
+    // Recall itself returns nothing at this confidence.
+    let sure = RecallRequest { min_confidence: 1.0, ..request.clone() };
+    let block = engine.context(&sure, 4_000).await.unwrap();
+    assert_eq!(block.entries.len(), 2);
+    for entry in &block.entries {
+        let why = why_not_in(&engine, &sure, &block, entry.id).await;
+        assert!(matches!(why, WhyNot::Told { .. }), "{why:?}");
+    }
+    let why = why_not_in(&engine, &sure, &block, deploy).await;
+    assert!(matches!(why, WhyNot::Gate { .. }), "{why:?}");
+    let one = RecallRequest { limit: 1, ..request };
+    assert_eq!(engine.recall(&one).await.unwrap().hits[0].memory.id, deploy);
+    let block = engine.context(&one, 4_000).await.unwrap();
+    let why = why_not_in(&engine, &one, &block, deploy).await;
+    assert!(matches!(why, WhyNot::Rank { rank: 3, limit: 2, .. }), "{why:?}");
+    assert!(why.sentence(str::to_owned).contains("number 3"), "{}", why.sentence(str::to_owned));
+}
+
+/// Creates an engine that knows the name of the dog.
+async fn knows_the_dog(owner: &Scope, change: fn(&mut Config)) -> (Engine, MemoryId) {
+    let mut config = Config::default();
+    change(&mut config);
+    let engine = ram().rebuild().config(config).build();
+    let id = engine.remember(owner, say("The user's dog is called Rex.")).await.unwrap().id;
+    (engine, id)
+}
+
+/// Injects into a session and explains why the block lacks a memory.
+async fn injected(engine: &Engine, owner: &Scope, session: &str, id: MemoryId) -> WhyNot {
+    let request = engine.recall_request(owner, "What is my dog's name?");
+    let block = engine.inject(&request, 4_000, session).await.unwrap();
+    let answered = AnsweredBlock { block: &block, budget: 4_000, session: Some(session) };
+    engine.why_not_in_block(&request, answered, id).await.unwrap()
+}
+
+#[tokio::test]
+async fn the_empty_first_round_of_a_session_is_the_reason_in_it_alone() {
+    let owner = scope("ann");
+    let (engine, id) =
+        knows_the_dog(&owner, |config| config.memory.inject.first_round_empty = true).await;
+    for session in ["monday", "周一"] {
+        let first = injected(&engine, &owner, session, id).await;
+        assert!(matches!(first, WhyNot::FirstRound { .. }), "{first:?}");
+        let second = injected(&engine, &owner, session, id).await;
+        assert!(matches!(second, WhyNot::Told { .. }), "{second:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_a_session_holds_out_is_said_to_be_held_out() {
+    let owner = scope("ann");
+    let (engine, id) = knows_the_dog(&owner, |config| config.memory.inject.holdout = 0.5).await;
+    let (mut held, mut told) = (0, 0);
+    for number in 0..40 {
+        let session = format!("会话{number}");
+        match injected(&engine, &owner, &session, id).await {
+            WhyNot::HeldOut { .. } if is_held_out(0.5, &session, id) => held += 1,
+            WhyNot::Told { .. } if !is_held_out(0.5, &session, id) => told += 1,
+            why => panic!("{session}: {why:?}"),
+        }
+    }
+    assert!(held > 0 && told > 0, "{held} {told}");
+}
+
+#[tokio::test]
+async fn where_the_settings_inject_nothing_they_are_the_reason() {
+    let mut config = Config::default();
+    config.memory.inject.min_query_length = 100;
+    let (engine, owner) = (ram().rebuild().config(config).build(), scope("ann"));
+    let id = engine.remember(&owner, say("我喜欢龙井茶")).await.unwrap().id;
+    let request = engine.recall_request(&owner, "我喜欢什么茶");
+    let block = engine.context(&request, 4_000).await.unwrap();
+    let why = why_not_in(&engine, &request, &block, id).await;
+    assert!(block.text.is_empty() && matches!(why, WhyNot::Settings { .. }), "{why:?}");
 }

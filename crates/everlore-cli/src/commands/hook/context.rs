@@ -9,9 +9,9 @@ use everlore::{
 };
 
 use super::{
-    HookCall,
+    call::HookCall,
     classify::is_long_enough,
-    event::elide_middle,
+    event::shorten_query,
     host::MAX_CONTEXT_CHARS,
     spool::{InjectionRecord, digest},
 };
@@ -52,7 +52,7 @@ pub(super) async fn for_session_start(call: &HookCall<'_>) -> Result<Option<Stri
         // It copies layers that changed. Without the database the copies of an earlier time are better than nothing.
         let _ = tokio::time::timeout(MAX_REFRESH_TIME, cx.engine()).await;
     }
-    // Layers are files, so a local database is not opened.
+    // Layers are files: rendering them opens no database.
     let engine = cx.files_only_engine();
     let prompt = engine.preview_prompt(&cx.scope, &PromptRequest::default()).await?;
     let head = fit_parts(&prompt.parts, call.event.host.max_context_tokens());
@@ -94,15 +94,15 @@ async fn due_reminders(call: &HookCall<'_>) -> String {
 
 /// Returns the memories that are relevant for a user message.
 pub(super) async fn for_prompt(call: &HookCall<'_>, message: &str) -> Result<Option<String>> {
-    if is_long_enough(message) && !is_empty_round(call) {
-        recall_block(call, &RecallCause::Message(elide_middle(message, MAX_QUERY_CHARS))).await
+    if is_long_enough(message) && !is_first_prompt_kept_empty(call) {
+        recall_block(call, &RecallCause::Message(shorten_query(message, MAX_QUERY_CHARS))).await
     } else {
         Ok(None)
     }
 }
 
 /// Returns `true` if the settings keep the first message of a conversation free of memories, and this is it.
-fn is_empty_round(call: &HookCall<'_>) -> bool {
+fn is_first_prompt_kept_empty(call: &HookCall<'_>) -> bool {
     // The message is counted before its memories are recalled. On a read-only disk none is.
     let prompts = || call.update_conversation(|state| Ok(state.prompts)).unwrap_or(0);
     call.cx.agent_config().memory.inject.first_round_empty && prompts() <= 1

@@ -1,10 +1,22 @@
 //! State of one conversation between two hook calls: the last prompt, and the visible context, which is the blocks and
 //! turns that the model still sees.
 
-use everlore::types::Timestamp;
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use everlore::{
+    internal::files::atomic_file::{create_private_folder, lock, remove_if_exists},
+    types::Timestamp,
+};
 use serde::{Deserialize, Serialize};
 
-use super::spool::digest;
+use super::spool::{digest, read_json, write_json};
+
+/// Time after which the state of a conversation is removed.
+const CONVERSATION_RETENTION: Duration = Duration::from_secs(30 * 86_400);
 
 /// Most digests of injected blocks; a longer conversation was compacted meanwhile.
 const MAX_BLOCK_DIGESTS: usize = 200;
@@ -17,7 +29,8 @@ const MAX_FAILED_CALLS: usize = 8;
 #[serde(default)]
 pub(super) struct ConversationState {
     /// Session name in the store.
-    pub(super) name: String,
+    #[serde(rename = "name")]
+    pub(super) session: String,
     /// Number of user messages so far.
     pub(super) prompts: u64,
     /// Digest of the last user message.
@@ -94,6 +107,55 @@ impl ConversationState {
     pub(super) fn visible_since(&self) -> Timestamp {
         self.visible_since.unwrap_or(Timestamp::UNIX_EPOCH)
     }
+}
+
+/// States of all conversations, one file each in the folder `hooks/` of a home.
+#[derive(Debug)]
+pub(super) struct ConversationStates {
+    folder: PathBuf,
+}
+
+impl ConversationStates {
+    /// Returns the states of a home.
+    pub(super) fn in_home(home: &Path) -> Self {
+        Self { folder: home.join("hooks") }
+    }
+
+    /// Reads the state of a conversation and writes it back if `change` changed it, one process at a time.
+    pub(super) fn update<T>(
+        &self,
+        key: &str,
+        change: impl FnOnce(&mut ConversationState) -> io::Result<T>,
+    ) -> io::Result<T> {
+        create_private_folder(&self.folder)?;
+        let _lock = lock(&self.folder.join("lock"))?;
+        let path = self.folder.join(format!("{}.json", digest(&[key])));
+        let mut state: ConversationState = read_json(&path).unwrap_or_default();
+        let before = state.clone();
+        let result = change(&mut state)?;
+        if state != before {
+            write_json(&path, &state, false)?;
+        }
+        Ok(result)
+    }
+
+    /// Removes the state of conversations that ended long ago.
+    pub(super) fn remove_stale(&self) {
+        for entry in fs::read_dir(&self.folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            let is_state = path.extension().is_some_and(|extension| extension == "json");
+            if is_state && is_older_than(&entry, CONVERSATION_RETENTION) {
+                // If that fails, the next drain tries again.
+                let _ = remove_if_exists(&path);
+            }
+        }
+    }
+}
+
+/// Returns `true` if a file was last written longer ago than this; a time in the future says nothing.
+fn is_older_than(entry: &fs::DirEntry, limit: Duration) -> bool {
+    let age = entry.metadata().and_then(|data| data.modified()).map(|at| at.elapsed());
+    age.is_ok_and(|age| age.is_ok_and(|age| age > limit))
 }
 
 #[cfg(test)]

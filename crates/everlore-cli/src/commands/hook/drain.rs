@@ -13,6 +13,7 @@ use everlore::{
 
 use super::{
     DRAIN_LIMIT,
+    conversation::ConversationStates,
     entry::{DRAIN_EVENT, exit_after},
     host::HookHost,
     spool::{Spool, SpoolBacklog, SpoolEntry, SpooledTurn},
@@ -63,7 +64,7 @@ pub(super) async fn run(
         let _lock = spool.lock_drain().map_err(|error| CliError::io("storing", error))?;
         drain_spool(cx.engine().await?, &spool).await?;
     }
-    spool.remove_stale();
+    ConversationStates::in_home(&cx.home).remove_stale();
     if cx.store.is_missing() {
         return Ok(Exit::Done);
     }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use everlore::{
-    internal::text::tool_event::main_argument,
+    internal::text::{elision::keep_ends, tool_event::main_argument},
     types::{RecordedAnswer, RecordedCall},
 };
 use serde_json::Value;
@@ -35,7 +35,7 @@ impl HookEvent {
     }
 
     /// Returns the host's id of the conversation.
-    pub(super) fn session_id(&self) -> Option<&str> {
+    pub(super) fn conversation_id(&self) -> Option<&str> {
         self.first_text(&["session_id", "conversation_id"])
     }
 
@@ -95,7 +95,9 @@ impl HookEvent {
         } else {
             response.and_then(response_error)
         };
-        error.map(|text| elide_middle(text.trim(), MAX_ERROR_CHARS)).filter(|text| !text.is_empty())
+        error
+            .map(|text| shorten_query(text.trim(), MAX_ERROR_CHARS))
+            .filter(|text| !text.is_empty())
     }
 
     /// Returns the name and the main argument of the tool that was called.
@@ -182,15 +184,9 @@ fn collect_text(value: &Value) -> String {
     }
 }
 
-/// Shortens a text to its beginning and its end.
-pub(super) fn elide_middle(text: &str, max_chars: usize) -> String {
-    let count = text.chars().count();
-    if count <= max_chars {
-        return text.to_owned();
-    }
-    let head: String = text.chars().take(max_chars * 3 / 4).collect();
-    let tail: String = text.chars().skip(count - max_chars / 4).collect();
-    format!("{head}\n{tail}")
+/// Shortens a text that is recalled for to its beginning and its end, on lines of their own.
+pub(super) fn shorten_query(text: &str, max_chars: usize) -> String {
+    keep_ends(text, max_chars, "\n")
 }
 
 #[cfg(test)]
@@ -260,7 +256,7 @@ mod tests {
     #[test]
     fn a_long_text_keeps_its_ends() {
         let text = format!("begin{}结束", "x".repeat(2_000));
-        let cut = elide_middle(&text, 100);
-        assert!(cut.starts_with("begin") && cut.ends_with("结束") && cut.chars().count() <= 101);
+        let cut = shorten_query(&text, 100);
+        assert!(cut.starts_with("begin") && cut.ends_with("结束") && cut.chars().count() <= 100);
     }
 }

@@ -18,12 +18,12 @@ pub(crate) enum HookHost {
 /// Kind of a hook event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum HookEventKind {
-    /// A conversation begins: injects the layers.
+    /// A conversation begins: injects the layers and the reminders that are due.
     Start,
     /// The user sent a message: spools it and injects relevant memories.
     Prompt,
-    /// A tool was used: if it failed, records it and injects what is known about the error; if one failed before, records
-    /// what was done.
+    /// A tool was used: spools the call for the trajectory; a failed one, and what follows it until it succeeds, as a
+    /// turn. A failure gets its cures.
     Tool,
     /// The agent answered: spools the answer and drains the spool.
     Stop,

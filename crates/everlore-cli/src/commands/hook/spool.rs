@@ -4,7 +4,7 @@
 //! event. A separate process drains the spool and can be started again at any time. Injection records wait there too:
 //! opening the database for writing would take longer than recall does in a small home.
 //!
-//! Files of `HOME/hooks/`, whose names are older than the words of the code:
+//! Files of `HOME/hooks/`, whose names stay for compatibility:
 //!
 //! | file | meaning |
 //! |---|---|
@@ -12,13 +12,12 @@
 //! | `waiting/RUN.told` | pending injection record; its field `prompted` is the injection |
 //! | `waiting/RUN.refused` | turn that can never be stored, set aside for a person |
 //! | `storing.lock` | drain lock, held by the process that drains |
-//! | `DIGEST.json`, `lock` | state of a conversation; lock of all states |
+//! | `DIGEST.json`, `lock` | state of a conversation; lock of all states (`conversation.rs`) |
 
 use std::{
     fs::{self, File, TryLockError},
     io,
     path::{Path, PathBuf},
-    time::Duration,
 };
 
 use everlore::{
@@ -32,18 +31,13 @@ use everlore::{
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use super::conversation::ConversationState;
-
-/// Days after which the state of a conversation is removed.
-const CONVERSATION_RETENTION_DAYS: u64 = 30;
-
 /// Extension of spooled turns.
 const TURN_EXTENSION: &str = "json";
 
 /// Extension of injection records.
 const INJECTION_EXTENSION: &str = "told";
 
-/// Folder `hooks/` of a home: the spool, and the state of each conversation.
+/// Spool in the folder `hooks/` of a home.
 #[derive(Debug, Clone)]
 pub(super) struct Spool {
     folder: PathBuf,
@@ -116,34 +110,10 @@ impl SpoolBacklog {
     }
 }
 
-/// Returns `true` if a file was last written longer ago than this; a time in the future says nothing.
-fn is_older_than(entry: &fs::DirEntry, limit: Duration) -> bool {
-    let age = entry.metadata().and_then(|data| data.modified()).map(|at| at.elapsed());
-    age.is_ok_and(|age| age.is_ok_and(|age| age > limit))
-}
-
 impl Spool {
     /// Returns the spool of a home.
     pub(super) fn in_home(home: &Path) -> Self {
         Self { folder: home.join("hooks") }
-    }
-
-    /// Reads the state of a conversation and writes it back if `change` changed it, one process at a time.
-    pub(super) fn update_conversation<T>(
-        &self,
-        key: &str,
-        change: impl FnOnce(&mut ConversationState) -> io::Result<T>,
-    ) -> io::Result<T> {
-        create_private_folder(&self.folder)?;
-        let _lock = lock(&self.folder.join("lock"))?;
-        let path = self.folder.join(format!("{}.json", digest(&[key])));
-        let mut state: ConversationState = read_json(&path).unwrap_or_default();
-        let before = state.clone();
-        let result = change(&mut state)?;
-        if state != before {
-            write_json(&path, &state, false)?;
-        }
-        Ok(result)
     }
 
     /// Writes a turn durably; the same run again changes nothing.
@@ -244,19 +214,6 @@ impl Spool {
         self.folder.join("storing.lock")
     }
 
-    /// Removes the state of conversations that ended long ago.
-    pub(super) fn remove_stale(&self) {
-        let limit = Duration::from_secs(CONVERSATION_RETENTION_DAYS * 86_400);
-        for entry in fs::read_dir(&self.folder).into_iter().flatten().flatten() {
-            let path = entry.path();
-            let is_state = path.extension().is_some_and(|extension| extension == "json");
-            if is_state && is_older_than(&entry, limit) {
-                // If that fails, the next drain tries again.
-                let _ = remove_if_exists(&path);
-            }
-        }
-    }
-
     fn pending_folder(&self) -> PathBuf {
         self.folder.join("waiting")
     }
@@ -269,11 +226,13 @@ pub(super) fn digest(parts: &[&str]) -> String {
     bytes.as_bytes().iter().take(16).map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn read_json<T: DeserializeOwned>(path: &Path) -> Option<T> {
+/// Reads a file of JSON; `None` if there is none or it is incomplete.
+pub(super) fn read_json<T: DeserializeOwned>(path: &Path) -> Option<T> {
     serde_json::from_slice(&fs::read(path).ok()?).ok()
 }
 
-fn write_json(path: &Path, value: &impl Serialize, durable: bool) -> io::Result<()> {
+/// Replaces a file by the JSON of a value.
+pub(super) fn write_json(path: &Path, value: &impl Serialize, durable: bool) -> io::Result<()> {
     let options = WriteOptions { durable, private: true, permissions: None };
     let temporary = path.with_extension(format!("{}.new", std::process::id()));
     TempFile::write(temporary, &serde_json::to_vec(value)?, options)?.persist(path)

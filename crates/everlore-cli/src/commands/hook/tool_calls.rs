@@ -9,7 +9,7 @@ use everlore::{
     types::{RecordedCall, Role},
 };
 
-use super::{HookCall, spool::digest};
+use super::{call::HookCall, spool::digest};
 use crate::error::Result;
 
 impl HookCall<'_> {
@@ -32,17 +32,17 @@ impl HookCall<'_> {
         if !matters || error.is_none() && only_reads(tool) {
             let Some(text) = result else { return Ok(()) };
             // A tool event of the same id is another entry: some hosts number calls by what they do.
-            let (run, turn) = self.spooled_turn(Role::Tool, &digest(&[&id, "call"]), &text);
+            let (run, turn) = self.new_turn(Role::Tool, &digest(&[&id, "call"]), &text);
             return self.put_call(&run, Turn { call: call_record, ..turn });
         }
         let text = ToolEvent { tool, call: &call, error }.render();
-        let (run, turn) = self.spooled_turn(Role::Tool, &id, &text);
+        let (run, turn) = self.new_turn(Role::Tool, &id, &text);
         // The event of a success does not tell what the call printed.
         let max_chars = self.cx.settings.config.trajectories.max_chars;
         let result = result.filter(|result| error.is_none() && !result.is_empty());
         let result = result.map(|result| elide_middle(&result, max_chars));
         let call = call_record.map(|call| RecordedCall { is_event: true, result, ..call });
-        self.put_turn(&run, Turn { call, ..turn })
+        self.put_in_spool(&run, Turn { call, ..turn })
     }
 
     /// Returns `true` if the settings let tool calls be recorded.
@@ -57,7 +57,7 @@ impl HookCall<'_> {
         if let Some(call) = &mut turn.call {
             elide_texts(&mut call.arguments, max_chars);
         }
-        let spooled = self.spool.put_call(run, &self.spool_entry(turn), self.masks_secrets());
+        let spooled = self.spool.put_call(run, &self.to_spooled(turn), self.masks_secrets());
         spooled.map_err(|error| self.io_error(error))
     }
 }

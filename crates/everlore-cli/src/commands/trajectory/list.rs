@@ -32,6 +32,7 @@ impl TrajectoryListArgs {
     /// Prints a page.
     pub(super) async fn run(self, cx: &CliContext, out: &mut Output) -> Result<Exit> {
         let limit = Some(self.limit as usize);
+        let is_bounded = self.since.is_some() || self.after.is_some();
         let query = TrajectoryQuery { since: self.since, after: self.after, limit };
         let page = cx.engine().await?.trajectories(&cx.scope, &query).await?;
         let found = Exit::from_found(!page.trajectories.is_empty());
@@ -40,7 +41,11 @@ impl TrajectoryListArgs {
             return Ok(found);
         }
         if page.trajectories.is_empty() {
-            out.note("no conversation is stored yet");
+            out.note(if is_bounded {
+                "no conversation is stored from then on"
+            } else {
+                "no conversation is stored yet"
+            });
             return Ok(found);
         }
         let mut rows = new_table(&["session", "until", "messages", "calls", "failed", "outcome"]);

@@ -49,6 +49,27 @@ fn recall_and_context_explain_a_missing_memory_and_reveal_nothing_of_other_scope
 }
 
 #[test]
+fn context_explains_the_block_that_it_answers() {
+    let home = TestHome::new();
+    let server = TestServer::start(&home, &[]);
+    let error = "ModuleNotFoundError: No module named 'yaml'";
+    let experience = json!({ "pain": "yaml 缺失", "solution": "pip install pyyaml", "outcome": "worked", "error": error });
+    let cure = id(&server.request("POST", "/v1/experiences", Some(experience)).json(201));
+    let other = save(&server, "The yaml module of the course is on Mondays.", "");
+    for session in [Value::Null, json!("monday")] {
+        let ask = |why_not: &str| {
+            let body =
+                json!({ "query": error, "failure": true, "session": session, "why_not": why_not });
+            server.request("POST", "/v1/context", Some(body)).json(200)
+        };
+        let told = ask(&cure);
+        assert!(told["text"].as_str().unwrap().contains("pyyaml"), "{told}");
+        assert_eq!(told["why_not"]["reason"], "told", "{told}");
+        assert_eq!(ask(&other)["why_not"]["reason"], "not_a_cure");
+    }
+}
+
+#[test]
 fn the_stable_part_of_a_prompt_keeps_its_bytes_while_memories_are_saved() {
     let home = TestHome::new();
     let server = TestServer::start(&home, &[]);

@@ -2,18 +2,15 @@
 
 use jiff::SignedDuration;
 
-use super::{
-    extract::{ExtractedDrafts, ModelArbiter},
-    run_id,
-};
+use super::extract::{ExtractedDrafts, ModelArbiter};
 use crate::{
     engine::Engine,
     error::{Error, Result},
     ingest::{self, CaptureContext, CapturePlan, GateContext, TextSketch},
-    store::{SessionLease, UnreadTurns},
+    store::{SessionLease, UnreadTurns, confirm_readable},
     sync::run_blocking,
     types::{
-        Actor, CaptureCheckpoint, Change, MemoryId, QuarantineLimits, Scope, Timestamp, WriteBatch,
+        Actor, CaptureCheckpoint, Change, QuarantineLimits, Scope, Timestamp, WriteBatch, run_name,
     },
 };
 
@@ -34,7 +31,7 @@ impl Engine {
         let mut attempt = 1;
         loop {
             let now = self.now().timestamp();
-            let run = run_id(now);
+            let run = run_name("extract", now);
             let context = self.capture_context(scope, session, &run, now).await?;
             let models = self.capture_models(arbiter);
             let plan =
@@ -54,7 +51,7 @@ impl Engine {
                 Err(error) => return Err(error),
                 Ok(applied) => {
                     let ids: Vec<_> = applied.iter().map(|applied| applied.id).collect();
-                    self.verify_stored(scope, &ids).await?;
+                    confirm_readable(&*self.store, scope, &ids).await?;
                     return Ok((plan, run));
                 }
             }
@@ -93,16 +90,6 @@ impl Engine {
             run: Some(run.to_owned()),
             checkpoint: Some(checkpoint),
             ..WriteBatch::new(&lease.scope, Actor::Engine, cause, now, changes)
-        }
-    }
-
-    async fn verify_stored(&self, scope: &Scope, ids: &[MemoryId]) -> Result<()> {
-        let verified = self.store.memories().read_back(scope, ids).await?;
-        match ids.iter().zip(verified).find(|(_, verified)| !verified) {
-            Some((id, _)) => {
-                Err(Error::damaged(format!("memory `{id}` was stored but cannot be read back")))
-            }
-            None => Ok(()),
         }
     }
 

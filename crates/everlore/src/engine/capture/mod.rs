@@ -3,10 +3,12 @@
 //! 1. A stored turn counts as unread in the same transaction (`store/capture_queue.rs`). The worker (`worker.rs`), the
 //!    end of a session or a person leases a session: `CaptureQueue::claim`, one lease per scope.
 //! 2. `extract_drafts` (`extract.rs`) extracts drafts from at most 40 unread turns: as they were said
-//!    (`ingest/extract/statements/`, with the classifier of `llm/sentence.rs` where the engine has one), or by one call of a model, whose answer `ingest/extract/model_response.rs` takes whole or not at all.
+//!    (`ingest/extract/statements/`, with the classifier of `llm/local/sentence_head.rs` where the engine has one), or by
+//!    one call of a model, whose answer `ingest/extract/model_response.rs` takes whole or not at all.
 //! 3. `ingest::plan_capture` decides the fate of each draft; later ones see the changes of earlier ones. The gate
 //!    (`ingest/gate.rs`) gives a verdict with a reason, `ingest/neighbours.rs` finds memories near the draft by slot
-//!    and by words, and `ingest/reconcile.rs` resolves it to add, update, supersede or skip.
+//!    and by words, and `ingest/reconcile.rs` resolves it to add, update, supersede, withdraw or skip. Where the rules
+//!    are unsure and a model extracted, `ingest/arbiter.rs` asks it.
 //! 4. `commit` (`commit.rs`) stores the changes as a run, the quarantined drafts and the checkpoint in one write, which
 //!    fails if another process holds the lease or moved the checkpoint. After a failure the session returns to the
 //!    queue with the reason and the time of the retry.
@@ -32,7 +34,7 @@ use crate::{
     llm::ChatModel,
     store::{CaptureFailure, ClaimRequest, DuePolicy, PendingSession, SessionLease, UnreadTurns},
     sync::boxed,
-    types::{MemoryId, QuarantinedDraft, Scope, Timestamp},
+    types::{MemoryId, QuarantinedDraft, Scope},
 };
 
 pub(in crate::engine) use overviews::{OVERVIEW_JOB, OVERVIEW_PASS_INTERVAL};
@@ -334,12 +336,6 @@ fn extraction_report(
 fn retry_after(failures: u32) -> SignedDuration {
     let doubled = FIRST_RETRY.as_secs().saturating_mul(1 << failures.min(20));
     SignedDuration::from_secs(doubled).min(MAX_RETRY)
-}
-
-/// Returns a run id: the time, and a few digits in case two runs coincide.
-fn run_id(now: Timestamp) -> String {
-    let id = MemoryId::new(now).to_string();
-    format!("extract-{}-{}", now.as_millisecond(), &id[id.len() - 4..])
 }
 
 #[cfg(test)]

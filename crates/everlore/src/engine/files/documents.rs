@@ -7,7 +7,7 @@ use crate::{
     error::Result,
     ingest::{self, Document, IngestOptions, IngestReport},
     text::secrets::{mask_all, mask_path},
-    types::Scope,
+    types::{Scope, run_name},
 };
 
 impl Engine {
@@ -52,8 +52,8 @@ impl Engine {
         ingest::document_paths(&*self.store, scope).await
     }
 
-    /// Returns a new run id, under which many documents can be undone together.
+    /// Returns the name of a new run, under which many documents can be undone together.
     pub fn ingest_run(&self) -> String {
-        ingest::new_ingest_run(self.now().timestamp())
+        run_name("ingest", self.now().timestamp())
     }
 }

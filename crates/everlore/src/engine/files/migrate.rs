@@ -26,7 +26,7 @@ use crate::{
     ingest::{self, ExternalImportOptions, ExternalImportReport},
     sync::{boxed, run_blocking},
     text::{secrets, suspect::is_suspect},
-    types::{Actor, Scope},
+    types::{Actor, Scope, run_name},
 };
 
 /// Layers that another system may have.
@@ -104,7 +104,7 @@ impl Engine {
         let now = self.now().timestamp();
         let options = ExternalImportOptions {
             format,
-            run: ingest::new_import_run(now),
+            run: run_name("import", now),
             dry_run: request.dry_run,
             keep_secrets: !self.masks_secrets(scope),
         };

@@ -38,9 +38,9 @@ impl Engine {
         let author = ChangeAuthor { actor: Actor::Engine, reason, run };
         let now = self.now().timestamp();
         // Who writes a file of the vault says what is in it.
-        let (store, scope) = (&*self.store, &request.scope);
+        let deps = ingest::SaveDeps { store: &*self.store, judge: None, author: &author, now };
         let superseded =
-            ingest::supersede_rivals(store, scope, &stored, Trust::Said, &author, now).await?;
+            ingest::supersede_rivals(deps, &request.scope, &stored, Trust::Said).await?;
         if !superseded.is_empty() {
             report.superseded = superseded.iter().map(|older| older.id).collect();
             report.done.extend(sync(&*self.store, request, now).await?.done);

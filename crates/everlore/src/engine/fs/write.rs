@@ -10,15 +10,15 @@ use super::{
     uri::{FsUri, document_path},
 };
 use crate::{
-    engine::Engine,
+    engine::{Engine, RemovalMode},
     error::{Error, Result},
     ingest::{
-        Document, IngestOptions, IngestReport, RememberRequest, SavedMemory, new_ingest_run,
-        record_refusal, root_uri,
+        Document, IngestOptions, IngestReport, RememberRequest, SavedMemory, record_refusal,
+        root_uri,
     },
     sync::boxed,
     text::secrets::{mask_all, mask_path},
-    types::{Change, Kind, Memory, MemoryId, Scope, WriteBatch},
+    types::{Change, Kind, Memory, MemoryId, Scope, WriteBatch, run_name},
 };
 
 /// Most memories removed at once; more is a mistake, or needs a narrower folder.
@@ -230,8 +230,10 @@ impl Engine {
                 "remove the folders in it one by one",
             ));
         }
+        let sources = self.source_turns(scope, &ids, RemovalMode::Delete).await?;
+        let ids = [ids, sources.alone].concat();
         let now = self.now().timestamp();
-        let run = new_ingest_run(now).replacen("ingest", "fs-rm", 1);
+        let run = run_name("fs-rm", now);
         let removed =
             FsRemoveReport { uri: fs_uri.uri(scope), memories: ids.len(), runs: vec![run.clone()] };
         if !request.dry_run && !ids.is_empty() {

@@ -1,4 +1,7 @@
 //! First rounds: the first message of a conversation, which the settings may keep free of memories.
+//!
+//! The engine knows a conversation by its session. Hooks count the prompts themselves, since turns may still wait in their
+//! spool, and the proxy goes by the history of a request, which may have no session.
 
 use std::{collections::HashSet, sync::Mutex};
 

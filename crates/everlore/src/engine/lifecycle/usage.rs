@@ -16,7 +16,7 @@ use crate::{
         sentences::sentences,
         tiers::{LINE_TOKENS, OVERVIEW_TOKENS, one_line, overview},
     },
-    types::{Fingerprint, Memory, MemoryId, Scope, Tier},
+    types::{Fingerprint, Memory, MemoryId, Scope, Tier, dot},
     upkeep::{
         HoldoutComparison, ShownMemory, UsageRate, compare_holdout, detect_usage, is_held_out,
         question_digests, shared_with_question,
@@ -265,9 +265,7 @@ impl Engine {
         let all: Vec<&str> = said.iter().copied().chain(texts.iter().map(String::as_str)).collect();
         let Ok(vectors) = embedder.embed(&all).await else { return none };
         let (said, own) = vectors.split_at(said.len().min(vectors.len()));
-        own.iter()
-            .map(|own| said.iter().map(|said| cosine(said, own)).fold(0.0, f32::max))
-            .collect()
+        own.iter().map(|own| said.iter().map(|said| dot(said, own)).fold(0.0, f32::max)).collect()
     }
 
     /// Returns sketches of all memories injected in a session, which identify an echo even after the memory is
@@ -307,11 +305,6 @@ impl Injection {
             recorded.iter().map(|(memory, shown)| injected_memory(query, memory, *shown)).collect();
         Self { memories, ..self }
     }
-}
-
-/// Returns the dot product: vectors have length one, or are all zeros.
-fn cosine(one: &[f32], other: &[f32]) -> f32 {
-    one.iter().zip(other).map(|(a, b)| a * b).sum()
 }
 
 /// Returns the hits that a block shows, with their tier.

@@ -30,10 +30,10 @@ use super::{
 use crate::{
     error::{Error, Result},
     files::vault::{VaultLock, VaultPage, read_limited, unique_file_name},
-    store::Store,
+    store::{Store, confirm_readable},
     sync::{boxed, run_blocking},
     types::{
-        Actor, AppliedChange, Change, ChangeAuthor, Kind, Memory, MemoryId, Timestamp, WriteBatch,
+        Actor, AppliedChange, Change, ChangeAuthor, Kind, Memory, Timestamp, WriteBatch, run_name,
         to_millisecond,
     },
 };
@@ -188,7 +188,7 @@ async fn apply_changes(
     if changes.is_empty() {
         return Ok((None, head));
     }
-    let run = run_name(now);
+    let run = run_name("sync", now);
     let author = request.author.clone().unwrap_or_else(|| sync_author(&request.folder));
     let cause = author.reason_for("vault sync");
     for batch in changes.chunks(BATCH) {
@@ -211,18 +211,7 @@ fn sync_author(folder: &Path) -> ChangeAuthor {
 async fn verify_batch(store: &dyn Store, request: &SyncRequest, batch: &[Change]) -> Result<()> {
     let stays = |change: &&Change| matches!(change, Change::Add(_) | Change::Update(_));
     let ids: Vec<_> = batch.iter().filter(stays).map(Change::id).collect();
-    match store
-        .memories()
-        .read_back(&request.scope, &ids)
-        .await?
-        .iter()
-        .position(|verified| !verified)
-    {
-        None => Ok(()),
-        Some(at) => {
-            Err(Error::damaged(format!("memory `{}` was stored but cannot be read back", ids[at])))
-        }
-    }
+    confirm_readable(store, &request.scope, &ids).await
 }
 
 /// Returns the new checkpoint. If no other writer came in between, it passes over the sync's own changes.
@@ -238,13 +227,6 @@ fn advance_checkpoint(
     } else {
         head
     }
-}
-
-/// Returns the id of a run begun at `now`; the end of a memory id tells it from others of the same moment.
-fn run_name(now: Timestamp) -> String {
-    let id = MemoryId::new(now);
-    let [.., a, b] = id.as_bytes();
-    format!("sync-{}-{a:02x}{b:02x}", now.as_millisecond())
 }
 
 /// Facts for the header of the state at the end of a sync.
