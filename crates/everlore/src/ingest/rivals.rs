@@ -123,19 +123,21 @@ async fn judge_rivals(
     near: Vec<Memory>,
 ) -> Result<Rivals> {
     let statement = NewStatement::parse(new);
-    let clash = |old: &Memory| {
-        statement.as_ref().and_then(|new| new.clash_with(&old.content, year_of(old)))
-    };
-    let (superseded, others): (Vec<_>, Vec<_>) =
-        near.into_iter().partition(|old| clash(old) == Some(StatementClash::Certain));
+    let (mut superseded, mut doubted, mut others) = (Vec::new(), None, Vec::new());
+    for old in near {
+        let clash = statement.as_ref().and_then(|new| new.clash_with(&old.content, year_of(&old)));
+        match clash {
+            Some(StatementClash::Certain) => superseded.push(old),
+            Some(StatementClash::Possible) if doubted.is_none() => doubted = Some(old),
+            _ => others.push(old),
+        }
+    }
     if !superseded.is_empty() {
         return Ok(Rivals { superseded, ..Rivals::default() });
     }
-    let by_rule = others.iter().find(|old| clash(old) == Some(StatementClash::Possible)).cloned();
-    let doubted = match by_rule {
-        Some(old) => Some(old),
-        None => doubted_statement(judge, new, others).await?,
-    };
+    if doubted.is_none() {
+        doubted = doubted_statement(judge, new, others).await?;
+    }
     Ok(Rivals { doubted, ..Rivals::default() })
 }
 

@@ -7,6 +7,7 @@ use regex::Regex;
 use super::{
     chinese_changes::{DATED, MOVED, UNREAL, people, plain, thing_of},
     chinese_value,
+    endings::ends_work,
     single_value::{SingleValue, USER},
     statement::StatementClash,
     words::{AMOUNT, CHINESE_OFTEN},
@@ -102,19 +103,14 @@ fn bare_deed(text: &str) -> String {
 
 /// Reads 我爸退休了 and 我被西门子裁了: an employer is over; whoever retires may still be a teacher.
 fn ends_job(clause: &str, old: &str) -> Option<StatementClash> {
-    let value = SingleValue::only_in(old)?;
     if let Some(found) = FIRED.captures(clause) {
+        let value = SingleValue::only_in(old)?;
         let name = found.name("x").or_else(|| found.name("y"))?.as_str();
         let is_over =
             value.attribute == "employer" && value.subject == USER && value.value.contains(name);
         return is_over.then_some(StatementClash::Certain);
     }
-    let who = SingleValue::new(&RETIRED.captures(clause)?["who"], "employer", "none")?.subject;
-    match value.attribute.as_str() {
-        "employer" if value.subject == who => Some(StatementClash::Certain),
-        "occupation" if value.subject == who => Some(StatementClash::Possible),
-        _ => None,
-    }
+    ends_work(&RETIRED.captures(clause)?["who"], old)
 }
 
 /// Reads 医生把阿司匹林停了.

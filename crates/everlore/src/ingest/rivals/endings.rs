@@ -84,14 +84,20 @@ fn ends(clause: &[String], old_words: &[String], old: &str) -> Option<StatementC
 
 /// Reads "Siemens fired me" and "my dad retired": an employer is over; whoever retires may still be a teacher.
 fn ends_job(clause: &str, old: &str) -> Option<StatementClash> {
-    let value = SingleValue::only_in(old)?;
     if let Some(found) = FIRED.captures(clause) {
+        let value = SingleValue::only_in(old)?;
         let is_named =
             value.value.split(' ').any(|word| found["x"].split(' ').any(|it| it == word));
         let is_over = value.attribute == "employer" && value.subject == USER && is_named;
         return is_over.then_some(StatementClash::Certain);
     }
-    let who = SingleValue::new(&RETIRED.captures(clause)?["who"], "employer", "none")?.subject;
+    ends_work(&RETIRED.captures(clause)?["who"], old)
+}
+
+/// Returns what the retirement of somebody ends.
+pub(super) fn ends_work(who: &str, old: &str) -> Option<StatementClash> {
+    let who = SingleValue::new(who, "employer", "none")?.subject;
+    let value = SingleValue::only_in(old)?;
     match value.attribute.as_str() {
         "employer" if value.subject == who => Some(StatementClash::Certain),
         "occupation" if value.subject == who => Some(StatementClash::Possible),

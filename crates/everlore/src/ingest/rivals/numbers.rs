@@ -74,8 +74,7 @@ fn has_unit(words: &[String], number: &str) -> bool {
 /// number.
 pub(super) fn unit_of(value: &str) -> Option<String> {
     let words: Vec<String> = value.split(' ').map(str::to_owned).collect();
-    let (number, unit) = split_number(words.first()?)?;
-    let _ = number;
+    let (_, unit) = split_number(words.first()?)?;
     Some(if unit.is_empty() {
         words.get(1).map(|it| singular(it)).unwrap_or_default()
     } else {
