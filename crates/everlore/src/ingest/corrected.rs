@@ -22,7 +22,8 @@ const MAX_RECENT: usize = 40;
 const UNCLEAR_CONFIDENCE: f64 = 0.45;
 
 /// Finds the stored statement that each correction means and makes the draft replace it. A withdrawal or tentative
-/// correction that means none is dropped, and an open one that states something whole is left to a person. `context` are the turns before those of the drafts.
+/// correction that means none is dropped, and an open one that states something whole is left to a person. `context` are
+/// the turns before those of the drafts.
 pub(crate) async fn find_corrected(
     store: &dyn Store,
     scope: &Scope,

@@ -262,6 +262,8 @@ fn is_comparable(memory: &Memory) -> bool {
 }
 
 #[cfg(test)]
+mod both_hold_tests;
+#[cfg(test)]
 mod change_tests;
 #[cfg(test)]
 mod tests {

@@ -151,9 +151,8 @@ impl Engine {
         };
         let meant: Vec<&Memory> = rejections.iter().filter(is_meant).collect();
         let mut changes: Vec<Change> = meant.iter().map(|memory| gone(memory, now)).collect();
-        let rejected: Vec<_> = { meant.iter() }
-            .filter_map(|memory| Some((RejectedValue::of_memory(memory)?, memory.at)))
-            .collect();
+        let dated = |memory: &&Memory| Some((RejectedValue::of_memory(memory)?, memory.at));
+        let rejected: Vec<_> = meant.iter().filter_map(dated).collect();
         for memory in self.rejected_fields(scope, &rejected).await? {
             changes.push(back(&memory, now));
         }

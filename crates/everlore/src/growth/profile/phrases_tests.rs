@@ -73,8 +73,8 @@ fn is_met(wanted: &str, fields: &[ProfileField]) -> bool {
 /// Share of the phrases of a section that must be right; of what only sounds like a trait, all.
 const MIN_RIGHT: f64 = 0.85;
 
-/// Section of phrases that once were read wrongly: all must be right.
-const MENDED: &str = "told by an outside user";
+/// Section of the phrases of an outside user, all of which must be right.
+const OUTSIDE: &str = "told by an outside user";
 
 #[test]
 fn what_people_say_of_themselves_and_take_back_is_read_and_nothing_else() {
@@ -94,7 +94,7 @@ fn what_people_say_of_themselves_and_take_back_is_read_and_nothing_else() {
     }
     assert_eq!(counts.values().map(|count| count.1).sum::<usize>(), 269);
     for (section, (right, all)) in counts {
-        let least = if section == MENDED { 1.0 } else { MIN_RIGHT };
+        let least = if section == OUTSIDE { 1.0 } else { MIN_RIGHT };
         let is_enough = right as f64 >= least * all as f64;
         assert!(is_enough, "{section}: {right} of {all}; {failed:#?}");
     }
